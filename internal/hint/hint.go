@@ -59,3 +59,27 @@ func (v Value) Effective(n Name) bool {
 
 // Set is one declared value for each hint.
 type Set map[Name]Value
+
+// MarshalJSON writes true, false, or null for an absent hint.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch v {
+	case True:
+		return []byte("true"), nil
+	case False:
+		return []byte("false"), nil
+	}
+	return []byte("null"), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; whatever is not a boolean is Absent.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true":
+		*v = True
+	case "false":
+		*v = False
+	default:
+		*v = Absent
+	}
+	return nil
+}

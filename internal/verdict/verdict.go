@@ -39,23 +39,23 @@ const (
 
 // Hint is the verdict on one hint of one tool.
 type Hint struct {
-	Declared hint.Value
+	Declared hint.Value `json:"declared"`
 	// DeclaredRaw is the JSON text of a value that is present but not a boolean.
-	DeclaredRaw json.RawMessage
+	DeclaredRaw json.RawMessage `json:"declared_raw,omitzero"`
 	// Effective is the declared value, else the default: what a client acts on.
-	Effective bool
+	Effective bool `json:"effective"`
 	// Observed is nil exactly when the verdict is Untested.
-	Observed *bool
-	Verdict  Verdict
+	Observed *bool   `json:"observed"`
+	Verdict  Verdict `json:"verdict"`
 	// Suggested is the value to publish: the cautious one unless the evidence
 	// supports the safer one.
-	Suggested bool
-	Tier      Tier
+	Suggested bool `json:"suggested"`
+	Tier      Tier `json:"tier"`
 	// ReasonCode is stable and short, for programs; Reason is a sentence.
-	ReasonCode string
-	Reason     string
+	ReasonCode string `json:"reason_code"`
+	Reason     string `json:"reason"`
 	// Evidence holds trial ids; never empty unless Untested.
-	Evidence []string
+	Evidence []string `json:"evidence"`
 }
 
 // Boundary says what was observed and what was not.
@@ -75,4 +75,23 @@ type Tool struct {
 	// Incidental names targets that were set apart as bookkeeping.
 	Incidental []string
 	Hints      map[hint.Name]Hint
+}
+
+// Undecided is the verdict on a tool that nothing is known about: all four
+// hints untested, with the same reason.
+func Undecided(name *string, index int, declared hint.Set, raw map[hint.Name]json.RawMessage, tier Tier, code, reason string) Tool {
+	t := Tool{Name: name, Index: index, Hints: map[hint.Name]Hint{}}
+	for _, n := range hint.Names() {
+		t.Hints[n] = Hint{
+			Declared:    declared[n],
+			DeclaredRaw: raw[n],
+			Effective:   declared[n].Effective(n),
+			Verdict:     Untested,
+			Suggested:   n.Default(),
+			Tier:        tier,
+			ReasonCode:  code,
+			Reason:      reason,
+		}
+	}
+	return t
 }
