@@ -1,0 +1,267 @@
+// Package child is the side of the sandbox that runs inside it: the first
+// process of the namespaces, which builds the root and then waits for orders,
+// and the launcher of each program.
+//
+// It is the same binary, started again. It must start fast and must not read
+// the machine's configuration, so it imports little.
+package child
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ax-check/ax-check/internal/sandbox/control"
+)
+
+// The process names under which the binary takes these roles.
+const (
+	InitName   = "ax-check-init"
+	launchName = "ax-check-launch"
+)
+
+// MaybeRun takes over the process when it was started as a part of a sandbox,
+// and does not return then. It must be the first thing that main does.
+func MaybeRun() {
+	switch os.Args[0] {
+	case InitName:
+		runInit()
+	case launchName:
+		launch()
+	}
+}
+
+// initProcess is PID 1 of the sandbox. When it ends, the kernel ends everything
+// inside; it ends when the control socket does, so nothing outlives ax-check.
+type initProcess struct {
+	config  control.Config
+	scratch string
+
+	// Guards running; signalled when a child was started.
+	mu      sync.Mutex
+	started *sync.Cond
+	running map[int]int // pid to the ID of its Run
+	alive   int         // more than 0 while there may be children to reap
+}
+
+func runInit() {
+	runtime.LockOSThread() // mounts and namespaces belong to this thread
+	// Programs inside have the same user and may signal PID 1; only signals that
+	// it handles would reach it.
+	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGALRM)
+	p := &initProcess{running: map[int]int{}}
+	p.started = sync.NewCond(&p.mu)
+	if err := p.serve(); err != nil {
+		_ = control.Send(control.FD, control.Message{Kind: control.Failed, Error: err.Error()})
+	}
+	p.abandon()
+	os.Exit(1)
+}
+
+// serve builds the world and then obeys until the control socket ends.
+func (p *initProcess) serve() error {
+	m, _, err := control.Receive(control.FD)
+	if err != nil || m.Kind != control.Build || m.Config == nil {
+		return fmt.Errorf("expected an order to build the sandbox: %v", err)
+	}
+	p.config = *m.Config
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("closing this process to others: %w", err)
+	}
+	built, scratch, err := build(p.config)
+	if err != nil {
+		return err
+	}
+	p.scratch = built.scratch
+	if !p.config.Network {
+		if err := loopbackUp(); err != nil {
+			return fmt.Errorf("bringing up loopback: %w", err)
+		}
+		if err := answerNames(); err != nil {
+			return fmt.Errorf("answering DNS: %w", err)
+		}
+	}
+	if err := control.Send(control.FD, control.Message{Kind: control.Built, Layers: built.layers}, scratch); err != nil {
+		return err
+	}
+	_ = unix.Close(scratch)
+	go p.reap()
+	for {
+		m, fds, err := control.Receive(control.FD)
+		if err != nil {
+			return nil // ax-check is gone
+		}
+		p.obey(m, fds)
+	}
+}
+
+func (p *initProcess) obey(m control.Message, fds []int) {
+	defer func() {
+		for _, fd := range fds {
+			_ = unix.Close(fd)
+		}
+	}()
+	switch m.Kind {
+	case control.Run:
+		if err := p.run(m, fds); err != nil {
+			p.answer(control.Message{Kind: control.Failed, ID: m.ID, Error: err.Error()})
+		}
+	case control.KillAll:
+		_ = unix.Kill(-1, unix.SIGKILL)
+		p.mu.Lock()
+		for p.alive > 0 {
+			p.started.Wait()
+		}
+		p.mu.Unlock()
+		p.answer(control.Message{Kind: control.Killed, ID: m.ID})
+	case control.Open:
+		// Files that the server closed to its own user (mode 000) are still
+		// open to this process.
+		fd, err := unix.Open(p.scratch+"/"+m.Path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != nil {
+			p.answer(control.Message{Kind: control.Failed, ID: m.ID, Error: err.Error()})
+			return
+		}
+		_ = control.Send(control.FD, control.Message{Kind: control.Opened, ID: m.ID}, fd)
+		_ = unix.Close(fd)
+	}
+}
+
+func (p *initProcess) answer(m control.Message) { _ = control.Send(control.FD, m) }
+
+// run starts the launcher of one program and, when it is to be recorded, passes
+// its seccomp listener on.
+func (p *initProcess) run(m control.Message, stdio []int) error {
+	if m.Launch == nil || len(stdio) != 3 {
+		return fmt.Errorf("an order to run needs a program and three descriptors")
+	}
+	mine, theirs, err := control.Pair()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(mine) }()
+	pid, err := p.fork(m.ID, stdio, theirs)
+	_ = unix.Close(theirs)
+	if err != nil {
+		return fmt.Errorf("starting the launcher: %w", err)
+	}
+
+	if err := control.Send(mine, control.Message{Kind: control.Run, Launch: m.Launch}); err != nil {
+		return err
+	}
+	for {
+		reply, fds, err := control.Receive(mine)
+		if err != nil {
+			// The socket closes when the launcher becomes the program.
+			p.answer(control.Message{Kind: control.Started, ID: m.ID, Pid: pid})
+			return nil
+		}
+		switch reply.Kind {
+		case control.Failed:
+			return fmt.Errorf("%s", reply.Error)
+		case control.Listener:
+			err := control.Send(control.FD, control.Message{Kind: control.Listener, ID: m.ID}, fds...)
+			for _, fd := range fds {
+				_ = unix.Close(fd)
+			}
+			if err != nil {
+				return err
+			}
+			next, _, err := control.Receive(control.FD)
+			if err != nil || next.Kind != control.Resume {
+				return fmt.Errorf("the recorder did not start")
+			}
+			if err := control.Send(mine, control.Message{Kind: control.Resume}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *initProcess) fork(id int, stdio []int, socket int) (int, error) {
+	attr := &syscall.ProcAttr{
+		Env:   []string{},
+		Files: []uintptr{uintptr(stdio[0]), uintptr(stdio[1]), uintptr(stdio[2]), uintptr(socket)},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	}
+	// User id 0 would get every capability of this user namespace back on exec,
+	// and could undo the mounts. In a namespace of its own it keeps the id and
+	// the ownership of files, and holds no power over the sandbox.
+	if os.Getuid() == 0 && !p.config.Network {
+		attr.Sys.Cloneflags = unix.CLONE_NEWUSER
+		attr.Sys.UidMappings = sameIDs(p.config.UserNamespace)
+		attr.Sys.GidMappings = sameIDs(p.config.UserNamespace)
+		attr.Sys.GidMappingsEnableSetgroups = !p.config.UserNamespace
+	}
+	p.mu.Lock() // so that the child can't be reaped before it is known
+	defer p.mu.Unlock()
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{launchName}, attr)
+	if err != nil {
+		return 0, err
+	}
+	p.running[pid] = id
+	p.alive++
+	p.started.Broadcast()
+	return pid, nil
+}
+
+func sameIDs(single bool) []syscall.SysProcIDMap {
+	size := 4294967295
+	if single {
+		size = 1
+	}
+	return []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: size}}
+}
+
+// reap collects every child, orphans of the programs included, and reports the
+// end of those that were started by an order.
+func (p *initProcess) reap() {
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.ECHILD:
+			p.mu.Lock()
+			p.alive = 0
+			p.started.Broadcast()
+			for p.alive == 0 {
+				p.started.Wait()
+			}
+			p.mu.Unlock()
+			continue
+		case err != nil:
+			return
+		}
+		p.mu.Lock()
+		id, ours := p.running[pid]
+		delete(p.running, pid)
+		p.mu.Unlock()
+		if ours {
+			p.answer(control.Message{Kind: control.Exited, ID: id, Status: exitStatus(status)})
+		}
+	}
+}
+
+func exitStatus(s unix.WaitStatus) int {
+	if s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return s.ExitStatus()
+}
+
+// abandon leaves nothing on the machine's disk when ax-check went away in the
+// middle of a preparation.
+func (p *initProcess) abandon() {
+	if p.config.Staging == "" {
+		return
+	}
+	_ = unix.Kill(-1, unix.SIGKILL)
+	_ = os.RemoveAll(p.config.Staging)
+}

@@ -1,0 +1,344 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ax-check/ax-check/internal/sandbox/child"
+	"github.com/ax-check/ax-check/internal/sandbox/control"
+	"github.com/ax-check/ax-check/internal/sandbox/seccomp"
+)
+
+// MaybeRunChild takes over the process when it was started as a part of a
+// sandbox. It must be the first thing that main does.
+func MaybeRunChild() { child.MaybeRun() }
+
+// World is one sandbox.
+type World struct {
+	init    *exec.Cmd
+	socket  int
+	scratch *os.File
+	layers  []Layer
+	fences  fences
+
+	// One request at a time, so that an answer needs no bookkeeping.
+	requests sync.Mutex
+	nextID   int
+	answers  chan answer
+
+	mu        sync.Mutex // guards what follows
+	events    []Event
+	processes map[int]chan int // ID of a Run to where its status goes
+
+	gone    chan struct{} // closed when the control socket has ended
+	serving sync.WaitGroup
+	closing sync.Once
+}
+
+type answer struct {
+	message control.Message
+	fds     []int
+}
+
+// Start makes a world. The context bounds the making, not the life.
+func Start(ctx context.Context, spec Spec) (*World, error) {
+	mode := machineMode()
+	parent, theirs, err := control.Pair()
+	if err != nil {
+		return nil, err
+	}
+	w := &World{socket: parent, answers: make(chan answer), processes: map[int]chan int{}, gone: make(chan struct{})}
+	if err := w.startInit(theirs, mode, spec); err != nil {
+		_ = unix.Close(parent)
+		_ = unix.Close(theirs)
+		return nil, refused(err)
+	}
+	_ = unix.Close(theirs)
+	w.serving.Add(1)
+	go w.listen()
+	stop := context.AfterFunc(ctx, func() { _ = w.init.Process.Kill() })
+	defer stop()
+	config := &control.Config{
+		UserNamespace: mode == userNamespace, Network: spec.Network, Masked: secrets(spec.Readable),
+		Writable: spec.Writable, Staging: spec.Staging, ScratchBytes: scratchBytes,
+		Folders: []string{Workspace, Home},
+	}
+	built, err := w.request(control.Message{Kind: control.Build, Config: config}, control.Built)
+	if err != nil {
+		w.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, refused(err)
+	}
+	if err := w.adopt(built); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *World) startInit(theirs int, mode mode, spec Spec) error {
+	// No parent-death signal: it fires when the creating thread ends, and Go ends
+	// threads. The first process watches the socket instead.
+	w.init = exec.Command("/proc/self/exe")
+	w.init.Args = []string{child.InitName}
+	w.init.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=64MiB"}
+	w.init.Stderr = os.Stderr
+	socket := os.NewFile(uintptr(theirs), "control")
+	w.init.ExtraFiles = []*os.File{socket}
+	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
+	if !spec.Network {
+		flags |= unix.CLONE_NEWNET
+	}
+	w.init.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Setpgid: true}
+	if mode == userNamespace {
+		uid, gid := os.Getuid(), os.Getgid()
+		w.init.SysProcAttr.Cloneflags |= unix.CLONE_NEWUSER
+		w.init.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		w.init.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		w.init.SysProcAttr.AmbientCaps = []uintptr{
+			unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_DAC_OVERRIDE,
+			unix.CAP_CHOWN, unix.CAP_FOWNER, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_KILL, unix.CAP_SETPCAP,
+			unix.CAP_SYS_CHROOT, unix.CAP_SYS_PTRACE, unix.CAP_MKNOD,
+		}
+	}
+	err := w.init.Start()
+	runtime.KeepAlive(socket)
+	return err
+}
+
+// adopt takes over the scratch folder and the layers.
+func (w *World) adopt(built answer) error {
+	if len(built.fds) != 1 {
+		return errors.New("the sandbox did not hand over its scratch folder")
+	}
+	w.scratch = os.NewFile(uintptr(built.fds[0]), "scratch")
+	for _, l := range built.message.Layers {
+		fd, err := unix.Openat(built.fds[0], l.Upper, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("opening the layer of %s: %w", l.Mount, err)
+		}
+		upper := l.Upper
+		w.layers = append(w.layers, Layer{
+			Mount: l.Mount, Lower: l.Lower, Upper: os.NewFile(uintptr(fd), l.Mount),
+			Open: func(rel string) (*os.File, error) { return w.open(upper + "/" + rel) },
+		})
+	}
+	w.fences = newFences(w.layers, w.init.SysProcAttr.Cloneflags&unix.CLONE_NEWUSER != 0)
+	return nil
+}
+
+// listen takes every message of the sandbox until it ends.
+func (w *World) listen() {
+	defer w.serving.Done()
+	defer close(w.gone)
+	for {
+		m, fds, err := control.Receive(w.socket)
+		if err != nil {
+			return
+		}
+		switch m.Kind {
+		case control.Lookup:
+			w.emit(Event{Kind: Lookup, Target: m.Name})
+		case control.Exited:
+			w.mu.Lock()
+			done := w.processes[m.ID]
+			delete(w.processes, m.ID)
+			w.mu.Unlock()
+			if done != nil {
+				done <- m.Status
+			}
+		default:
+			w.answers <- answer{m, fds}
+		}
+	}
+}
+
+// request sends one order and waits for the answer of the kind wanted.
+func (w *World) request(m control.Message, want control.Kind, fds ...int) (answer, error) {
+	w.requests.Lock()
+	defer w.requests.Unlock()
+	return w.exchange(m, want, fds...)
+}
+
+func (w *World) exchange(m control.Message, want control.Kind, fds ...int) (answer, error) {
+	if err := control.Send(w.socket, m, fds...); err != nil {
+		return answer{}, ErrGone
+	}
+	return w.await(want)
+}
+
+func (w *World) await(want control.Kind) (answer, error) {
+	select {
+	case a := <-w.answers:
+		switch a.message.Kind {
+		case want:
+			return a, nil
+		case control.Failed:
+			return answer{}, errors.New(a.message.Error)
+		default:
+			return a, nil
+		}
+	case <-w.gone:
+		return answer{}, ErrGone
+	}
+}
+
+func (w *World) emit(e Event) {
+	e.At = time.Now()
+	w.mu.Lock()
+	w.events = append(w.events, e)
+	w.mu.Unlock()
+}
+
+// TakeEvents returns what was recorded since the last call.
+func (w *World) TakeEvents() []Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	events := w.events
+	w.events = nil
+	return events
+}
+
+// Layers lists the parts of the root; the caller must not close them.
+func (w *World) Layers() []Layer { return w.layers }
+
+// Folder opens a folder below Base for seeding, confined to it.
+func (w *World) Folder(path string) (*os.Root, error) {
+	return os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d/root%s", w.scratch.Fd(), path))
+}
+
+func (w *World) open(rel string) (*os.File, error) {
+	a, err := w.request(control.Message{Kind: control.Open, Path: rel}, control.Opened)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.fds) != 1 {
+		return nil, errors.New("the sandbox did not hand over the file")
+	}
+	return os.NewFile(uintptr(a.fds[0]), rel), nil
+}
+
+// Run starts a program. Its stderr is kept as a tail.
+func (w *World) Run(c Command) (*Process, error) {
+	stdinR, stdinW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stdoutR, stdoutW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stderrR, stderrW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = errors.Join(stdinR.Close(), stdoutW.Close(), stderrW.Close()) }()
+
+	w.requests.Lock()
+	defer w.requests.Unlock()
+	w.nextID++
+	id := w.nextID
+	exited := make(chan int, 1)
+	w.mu.Lock()
+	w.processes[id] = exited
+	w.mu.Unlock()
+	err = w.launch(id, c, int(stdinR.Fd()), int(stdoutW.Fd()), int(stderrW.Fd()))
+	if err != nil {
+		_ = errors.Join(stdinW.Close(), stdoutR.Close(), stderrR.Close())
+		return nil, err
+	}
+	done, status := make(chan struct{}), new(int)
+	p := &Process{Stdin: stdinW, Stdout: stdoutR, Done: done, status: status, stderr: keepTail(stderrR)}
+	go func() {
+		defer close(done)
+		select {
+		case *status = <-exited:
+		case <-w.gone:
+			*status = 128 + int(unix.SIGKILL)
+		}
+	}()
+	return p, nil
+}
+
+func (w *World) launch(id int, c Command, stdio ...int) error {
+	order := control.Message{Kind: control.Run, ID: id, Launch: &control.Launch{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Recorded: c.Recorded}}
+	a, err := w.exchange(order, control.Started, stdio...)
+	if err != nil || a.message.Kind == control.Started {
+		return err
+	}
+	if a.message.Kind != control.Listener || len(a.fds) != 1 {
+		return fmt.Errorf("unexpected answer %q from the sandbox", a.message.Kind)
+	}
+	w.record(a.fds[0])
+	_, err = w.exchange(control.Message{Kind: control.Resume}, control.Started)
+	return err
+}
+
+func (w *World) record(fd int) {
+	l := &seccomp.Listener{
+		FD:      fd,
+		Emit:    func(e seccomp.Event) { w.emit(Event{Kind: EventKind(e.Kind), Target: e.Target}) },
+		Refuses: w.fences.refuses,
+		Ours:    w.fences.ours,
+	}
+	w.serving.Add(1)
+	go func() {
+		defer w.serving.Done()
+		defer func() { _ = unix.Close(fd) }()
+		l.Serve()
+	}()
+}
+
+// KillAll ends every program of the world; the world itself stays.
+func (w *World) KillAll() error {
+	_, err := w.request(control.Message{Kind: control.KillAll}, control.Killed)
+	return err
+}
+
+// Alive reports whether the world is still there.
+func (w *World) Alive() bool {
+	select {
+	case <-w.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// Close ends the world with everything in it, and waits for that.
+func (w *World) Close() {
+	w.closing.Do(func() {
+		_ = w.init.Process.Kill()
+		_ = w.init.Wait()
+		_ = unix.Shutdown(w.socket, unix.SHUT_RDWR)
+		for stop := false; !stop; { // nobody waits for these any more
+			select {
+			case a := <-w.answers:
+				for _, fd := range a.fds {
+					_ = unix.Close(fd)
+				}
+			case <-w.gone:
+				stop = true
+			}
+		}
+		w.serving.Wait()
+		_ = unix.Close(w.socket)
+		for _, l := range w.layers {
+			_ = l.Upper.Close()
+		}
+		if w.scratch != nil {
+			_ = w.scratch.Close()
+		}
+	})
+}
