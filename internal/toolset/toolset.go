@@ -61,10 +61,13 @@ func (t Tool) DeclaredSet() hint.Set {
 // Label names the tool in a message: its name in quotes, else its place.
 func (t Tool) Label() string {
 	if t.Name == nil || strings.TrimSpace(*t.Name) == "" {
-		return fmt.Sprintf("tool %d of the list", t.Index+1)
+		return t.Place()
 	}
 	return fmt.Sprintf("%q", *t.Name)
 }
+
+// Place names the tool by its index, for an entry that has no name.
+func (t Tool) Place() string { return fmt.Sprintf("the entry at index %d", t.Index) }
 
 // FromServer makes a set of the entries that a server sent, each in its exact
 // bytes. An entry that is not JSON is an error.
@@ -73,7 +76,7 @@ func FromServer(entries []json.RawMessage) (Set, error) {
 	for i, raw := range entries {
 		doc, err := jsondoc.Parse(raw, limits)
 		if err != nil {
-			return Set{}, fmt.Errorf("reading tool %d of the server's list: %w", i+1, err)
+			return Set{}, fmt.Errorf("reading the entry at index %d of the server's list: %w", i, err)
 		}
 		tool := read(doc, doc.Root, i)
 		tool.Pointer = fmt.Sprintf("/tools/%d", i)

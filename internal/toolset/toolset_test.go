@@ -30,17 +30,17 @@ func TestParseAcceptsEveryShape(t *testing.T) {
 		{"array", `[{"name":"a"},{"name":"b"}]`, []string{`0 /0 "a"`, `1 /1 "b"`}},
 		{"empty array", `[]`, nil},
 		{"one tool", `{"name":"a"}`, []string{`0  "a"`}},
-		{"one tool without a name", `{"inputSchema":{}}`, []string{`0  tool 1 of the list`}},
+		{"one tool without a name", `{"inputSchema":{}}`, []string{`0  the entry at index 0`}},
 		{"result", `{"tools":[{"name":"a"}],"nextCursor":""}`, []string{`0 /tools/0 "a"`}},
 		{"response", `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"}]}}`, []string{`0 /result/tools/0 "a"`}},
 		{"response without jsonrpc", `{"result":{"tools":[{"name":"a"}]}}`, []string{`0 /result/tools/0 "a"`}},
 		{"pages", `[{"tools":[{"name":"a"}]},{"tools":[]},{"tools":[{"name":"b"}]}]`, []string{`0 /0/tools/0 "a"`, `1 /2/tools/0 "b"`}},
 		{"responses", `[{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"}]}},{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"b"}]}}]`, []string{`0 /0/result/tools/0 "a"`, `1 /1/result/tools/0 "b"`}},
 		{"malformed entries stay", `["x",1,null,{"name":2},{"name":" "},{"name":"a"}]`, []string{
-			"0 /0 tool 1 of the list", "1 /1 tool 2 of the list", "2 /2 tool 3 of the list", "3 /3 tool 4 of the list", "4 /4 tool 5 of the list", `5 /5 "a"`,
+			"0 /0 the entry at index 0", "1 /1 the entry at index 1", "2 /2 the entry at index 2", "3 /3 the entry at index 3", "4 /4 the entry at index 4", `5 /5 "a"`,
 		}},
 		{"last of duplicate keys", `{"tools":[],"tools":[{"name":"a","name":"b"}]}`, []string{`0 /tools/0 "b"`}},
-		{"exact keys", `[{"Name":"a"}]`, []string{"0 /0 tool 1 of the list"}},
+		{"exact keys", `[{"Name":"a"}]`, []string{"0 /0 the entry at index 0"}},
 		{"mixed formats are linted", `[{"name":"a","input_schema":{}},{"name":"b"}]`, []string{`0 /0 "a"`, `1 /1 "b"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestFromServerKeepsBytesAndPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"0 /tools/0 tool 1 of the list", `1 /tools/1 "a"`}, summary(set)); diff != "" {
+	if diff := cmp.Diff([]string{"0 /tools/0 the entry at index 0", `1 /tools/1 "a"`}, summary(set)); diff != "" {
 		t.Error(diff)
 	}
 	if set.File != nil || string(set.Tools[1].Raw) != string(raw) {
