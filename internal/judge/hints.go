@@ -38,9 +38,10 @@ func (c *trialCase) readOnly() opinion {
 }
 
 // destructive is asked only of a tool that was seen to change state. It is
-// believed to be false when calls that added something lost nothing, one on an
-// existing target among them where the tool can name one. A target that the
-// tool refuses because it already exists is such a test too.
+// believed to be false when calls that added something lost nothing, one that
+// succeeded and, where the tool can name one, one on an existing target among
+// them. A target that the tool refuses because it already exists is such a test
+// too.
 func (c *trialCase) destructive() opinion {
 	if lost := c.which(func(k call) bool { return len(k.destroyed()) > 0 }); len(lost) > 0 {
 		first := mostTelling(lost, call.destroyed)
@@ -60,6 +61,9 @@ func (c *trialCase) destructive() opinion {
 		}
 		return untested(c.firstCause(func(k call) bool { return k.hasClass(isAdditive) }))
 	}
+	if !slices.ContainsFunc(added, func(k call) bool { return !k.failed() }) {
+		return untested(NoEffectiveCall, "only failing calls changed state, and none of them lost anything")
+	}
 	spared := func(k call) bool { return k.tells() || k.refusesExisting() }
 	if gap := c.untried(stateCoverage, anyCall(spared)); gap != "" {
 		return untested(Untried, gap)
@@ -74,7 +78,8 @@ func (c *trialCase) destructive() opinion {
 
 // idempotent is asked only of a tool that was seen to change state. The state
 // after the first call is compared with the state after the second, so the
-// second call's effects decide.
+// second call's effects decide. It is believed to be true when a call that
+// succeeded was among those repeated without a further effect.
 func (c *trialCase) idempotent() opinion {
 	var pairs, adding, begun, opaque []pair
 	for _, s := range c.sets {
@@ -99,6 +104,8 @@ func (c *trialCase) idempotent() opinion {
 		return untested(Unobservable, "changes of state could not be observed in full")
 	case len(begun) == 0:
 		return untested(NoPair, noPair(pairs))
+	case !slices.ContainsFunc(begun, func(p pair) bool { return !p.first().failed() }):
+		return untested(NoEffectiveCall, "only failing calls changed state, and repeating them changed nothing more")
 	}
 	if gap := missingKind(pairs, begun); gap != "" {
 		return untested(NoPair, gap)

@@ -141,15 +141,15 @@ func TestReadOnly(t *testing.T) {
 		},
 		"silence of vacuous calls is no evidence": {
 			subject: tool("t", once(ok().with(vacuous))),
-			want:    unknown(h, judge.NoEffectiveCall, "none of 1 call had anything to do"),
+			want:    unknown(h, judge.NoEffectiveCall, "not one call had anything to do"),
 		},
 		"a timeout is an error of the trial": {
 			subject: tool("t", once(ends(effect.Timeout, ""))),
-			want:    unknown(h, judge.TrialError, "none of 1 call ended well: the first got no reply in time"),
+			want:    unknown(h, judge.TrialError, "not one call ended well: the first got no reply in time"),
 		},
 		"an unsettled world is an error of the trial": {
 			subject: tool("t", once(ends(effect.Unsettled, ""))),
-			want:    unknown(h, judge.TrialError, "none of 1 call ended well: the first left the server unsettled"),
+			want:    unknown(h, judge.TrialError, "not one call ended well: the first left the server unsettled"),
 		},
 		"a refused write makes silence worthless": {
 			subject: tool("t", once(ok().with(readOnlyFS))),
@@ -302,6 +302,10 @@ func TestDestructive(t *testing.T) {
 			subject: tool("t", once(ends(effect.Died, "", appended(notes)))),
 			want:    unknown(h, judge.TrialError, "no effective call tells anything: the first ended the server"),
 		},
+		"an addition of failing calls alone supports nothing": {
+			subject: tool("t", once(ends(effect.IsError, "full", appended(notes)))),
+			want:    unknown(h, judge.NoEffectiveCall, "only failing calls changed state, and none of them lost anything"),
+		},
 		"a count kept beside the new entry loses nothing": {
 			subject: tool("t", once(ok(entry(bookings), value("/work/bookings.json#/next", "4", "5")))),
 			want:    no(verdict.Supported, judge.OnlyAdded, onlyAdded),
@@ -328,7 +332,7 @@ func TestDestructive(t *testing.T) {
 		},
 		"untested where readOnly is untested": {
 			subject: tool("t", once(ok().with(vacuous))),
-			want:    unknown(h, judge.NoEffectiveCall, "none of 1 call had anything to do"),
+			want:    unknown(h, judge.NoEffectiveCall, "not one call had anything to do"),
 		},
 	}
 	for name, tt := range tests {
@@ -353,6 +357,10 @@ func TestIdempotent(t *testing.T) {
 		"a repeat that fails and changes nothing adds nothing": {
 			subject: tool("t", twice(ok(created(notes)), ends(effect.IsError, "exists"))),
 			want:    yes(verdict.Supported, judge.RepeatChangesNothing, unchanged+"1 of 1 pair"),
+		},
+		"a failing first call that is repeated without effect supports nothing": {
+			subject: tool("t", twice(ends(effect.IsError, "full", created(notes)), ends(effect.IsError, "full"))),
+			want:    unknown(h, judge.NoEffectiveCall, "only failing calls changed state, and repeating them changed nothing more"),
 		},
 		"equal replies do not matter": {
 			subject: tool("t", twice(ok(created(notes)).with(replies("1 added")), ok().with(replies("0 added")))),
@@ -474,7 +482,7 @@ func TestOpenWorld(t *testing.T) {
 		},
 		"silence needs an effective call": {
 			subject: tool("t", once(ends(effect.IsError, "bad id"))),
-			want:    unknown(h, judge.NoEffectiveCall, "none of 1 call took effect; the first failure said “bad id”"),
+			want:    unknown(h, judge.NoEffectiveCall, "not one call took effect; the first failure said “bad id”"),
 		},
 		"silence needs a world that shows contact": {
 			subject: tool("t", once(ok())),

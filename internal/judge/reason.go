@@ -174,14 +174,18 @@ func (c *trialCase) nothingTold() opinion {
 	if c.count(call.effective) > 0 {
 		return untested(c.firstCause(call.effective))
 	}
+	subject := "none of " + counted(len(c.calls), "call")
+	if len(c.calls) == 1 {
+		subject = "not one call"
+	}
 	if c.count(func(k call) bool { return k.made().Replied() }) == 0 {
-		return untested(TrialError, fmt.Sprintf("none of %s ended well: the first %s", counted(len(c.calls), "call"), trouble(c.calls[0])))
+		return untested(TrialError, subject+" ended well: the first "+trouble(c.calls[0]))
 	}
 	failed := c.which(call.failedAlive)
 	if len(failed) == 0 {
-		return untested(NoEffectiveCall, fmt.Sprintf("none of %s had anything to do", counted(len(c.calls), "call")))
+		return untested(NoEffectiveCall, subject+" had anything to do")
 	}
-	reason := fmt.Sprintf("none of %s took effect", counted(len(c.calls), "call"))
+	reason := subject + " took effect"
 	if said := words(failed[0]); said != "" {
 		reason += "; the first failure said " + said
 	}
