@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -59,10 +58,8 @@ func Start(ctx context.Context, spec Spec) (*World, error) {
 	w := &World{socket: parent, answers: make(chan answer), processes: map[int]chan int{}, gone: make(chan struct{})}
 	if err := w.startInit(theirs, mode, spec); err != nil {
 		_ = unix.Close(parent)
-		_ = unix.Close(theirs)
 		return nil, refused(err)
 	}
-	_ = unix.Close(theirs)
 	w.serving.Add(1)
 	go w.listen()
 	stop := context.AfterFunc(ctx, func() { _ = w.init.Process.Kill() })
@@ -87,6 +84,7 @@ func Start(ctx context.Context, spec Spec) (*World, error) {
 	return w, nil
 }
 
+// startInit starts the first process and lets go of its end of the socket.
 func (w *World) startInit(theirs int, mode mode, spec Spec) error {
 	// No parent-death signal: it fires when the creating thread ends, and Go ends
 	// threads. The first process watches the socket instead.
@@ -95,6 +93,7 @@ func (w *World) startInit(theirs int, mode mode, spec Spec) error {
 	w.init.Env = []string{"GOMAXPROCS=2", "GOGC=off", "GOMEMLIMIT=64MiB"}
 	w.init.Stderr = os.Stderr
 	socket := os.NewFile(uintptr(theirs), "control")
+	defer func() { _ = socket.Close() }()
 	w.init.ExtraFiles = []*os.File{socket}
 	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
 	if !spec.Network {
@@ -112,9 +111,7 @@ func (w *World) startInit(theirs int, mode mode, spec Spec) error {
 			unix.CAP_SYS_CHROOT, unix.CAP_SYS_PTRACE, unix.CAP_MKNOD,
 		}
 	}
-	err := w.init.Start()
-	runtime.KeepAlive(socket)
-	return err
+	return w.init.Start()
 }
 
 // adopt takes over the scratch folder and the layers.
