@@ -13,7 +13,7 @@ import (
 // list that we know of has under 1 MB.
 const MaxBytes = 64 << 20
 
-var limits = jsondoc.Limits{Bytes: MaxBytes, Depth: 500, Values: 5_000_000}
+var limits = jsondoc.Limits{Bytes: MaxBytes, Depth: 500, Values: 2_000_000}
 
 // Accepted says which documents Parse reads, as one clause of a sentence.
 const Accepted = `an array of tools, one tool, {"tools": [...]}, a JSON-RPC response to tools/list, or an array of result pages`
@@ -25,7 +25,7 @@ func Parse(name string, text []byte) (Set, error) {
 	if err != nil {
 		var bad *jsondoc.Error
 		if errors.As(err, &bad) {
-			return Set{}, fmt.Errorf("%s:%d:%d: not valid JSON: %s", name, bad.Line, bad.Column, bad.Problem)
+			return Set{}, fmt.Errorf("%s:%d:%d: cannot be read as JSON: %s", name, bad.Line, bad.Column, bad.Problem)
 		}
 		return Set{}, fmt.Errorf("%s: %w", name, err)
 	}

@@ -57,7 +57,7 @@ func TestParseAcceptsEveryShape(t *testing.T) {
 
 func TestParseNamesWhatItFound(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"truncated", `{"tools": [`, "f.json:1:12: not valid JSON: unexpected end of file: the array opened at line 1 column 11 is never closed"},
+		{"truncated", `{"tools": [`, "f.json:1:12: cannot be read as JSON: unexpected end of file: the array opened at line 1 column 11 is never closed"},
 		{"number", `3`, "f.json: found a number; accepted is "},
 		{"string", `"tools"`, "f.json: found a string; accepted is "},
 		{"other object", `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}`, `f.json: found an object with the keys "a", "b", "c", "d", "e", ...; accepted is `},
