@@ -430,6 +430,10 @@ func TestIdempotent(t *testing.T) {
 			subject: tool("t", twice(ends(effect.IsError, "starting"), ok(created(notes)))),
 			want:    unknown(h, judge.NoPair, "no repeated call had changed anything the first time; 1 pair tried"),
 		},
+		"a first call that timed out leaves the work to the second": {
+			subject: tool("t", twice(ends(effect.Timeout, "", created("/work/1")), ok(created("/work/2")))),
+			want:    unknown(h, judge.NoPair, "the first call of a pair got no reply in time; 1 pair tried"),
+		},
 		"a repeat rewriting an unknown format says nothing": {
 			subject: tool("t", twice(ok(digest(rewrote("/work/a.db"), "1")), ok(digest(rewrote("/work/a.db"), "2")))),
 			want:    unknown(h, judge.UnknownFormat, "rewrote a.db in a format that is not understood, so whether the repeat changed content is unknown"),

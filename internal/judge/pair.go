@@ -14,19 +14,23 @@ func (p pair) first() call         { return call{p.trial, 1} }
 func (p pair) second() call        { return call{p.trial, 2} }
 func (p pair) acrossRestart() bool { return p.trial.Kind == effect.Restart }
 
-// adds reports an additional effect of the repeat. A first call that came to
-// nothing leaves none to add to: a server that was not ready, or whose first
-// reply was late, does its work in the second.
+// adds reports an additional effect of the repeat.
 func (p pair) adds() bool {
-	return p.first().made().Replied() && p.first().effective() &&
-		slices.ContainsFunc(p.more(), func(e effect.Effect) bool { return !isOpaque(e) })
+	return p.repeats() && slices.ContainsFunc(p.more(), func(e effect.Effect) bool { return !isOpaque(e) })
 }
 
 // addsUnreadably reports a repeat that only rewrote files in formats that no
 // observer understands. New bytes there may be nothing but a change counter or
 // a packed timestamp, so this speaks neither for nor against.
 func (p pair) addsUnreadably() bool {
-	return p.first().effective() && len(p.more()) > 0 && !p.adds()
+	return p.repeats() && len(p.more()) > 0 && !p.adds()
+}
+
+// repeats reports whether the second call repeats something. After a first call
+// that came to nothing, or whose reply was late, the second may only do what
+// was left to do.
+func (p pair) repeats() bool {
+	return p.first().made().Replied() && p.first().effective()
 }
 
 // clean reports a test that the claim has passed: the first call changed
@@ -115,6 +119,9 @@ func noPair(pairs []pair) string {
 		return "no call was repeated"
 	}
 	begun := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return !p.begun() })
+	if i := slices.IndexFunc(pairs, func(p pair) bool { return !p.first().made().Replied() }); len(begun) == 0 && i >= 0 {
+		return "the first call of a pair " + trouble(pairs[i].first()) + "; " + counted(len(pairs), "pair") + " tried"
+	}
 	if len(begun) == 0 {
 		return "no repeated call had changed anything the first time; " + counted(len(pairs), "pair") + " tried"
 	}
