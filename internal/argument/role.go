@@ -2,6 +2,7 @@ package argument
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,11 +24,11 @@ const (
 	query
 	sql
 	command
-	line  // number of a line
-	url   // the outside, as are the next three
-	host  //
-	email //
-	remote
+	line // number of a line
+	url  // names the outside, as do host, email and remote
+	host
+	email
+	remote   // by a name of its own, such as that of a configured server
 	identity // id, key or name of something in the tool's own world
 	action   // enum of which every value is another operation
 	flag     // boolean that changes what is done
@@ -193,7 +194,7 @@ func (r *reader) classify(p *param) role {
 		}
 		return plain
 	case "integer", "number":
-		if lineHeads.any(p.words) {
+		if lineHeads.last(p.words) || lineHeads.any(p.words) && head(p.words) == "number" {
 			return line
 		}
 		if identityHeads.last(p.words) {
@@ -411,17 +412,23 @@ func (r *reader) pairPaths() {
 // classifyWritten finds paths that are written to though no source stands
 // beside them: "output_file", "where to save it", a "new path" beside a path.
 func (r *reader) classifyWritten(p *param, fileTool bool) {
-	if !p.isString() || len(p.item.enum) > 0 || p.role != target && !(p.role == plain && fileTool) {
+	if !p.isString() || len(p.item.enum) > 0 {
 		return
 	}
-	switch {
-	case outputWords.any(p.words), p.role == target && p.says(outPhrase):
-		p.role = output
-	case p.role == target && lex("new").any(p.words):
-		for _, q := range r.siblings(p) {
-			if q != p && q.role == target && !rootWords.any(words(q.name+" "+q.text())) {
-				p.role = destination
-			}
+	besidePath := slices.ContainsFunc(r.siblings(p), func(q *param) bool {
+		return q != p && q.role == target && !rootWords.any(words(q.name+" "+q.text()))
+	})
+	switch p.role {
+	case plain:
+		if (fileTool || besidePath) && outputWords.last(p.words) && !p.view.hasPreset {
+			p.role = output
+		}
+	case target:
+		switch {
+		case outputWords.any(p.words), p.says(outPhrase):
+			p.role = output
+		case besidePath && lex("new").any(p.words):
+			p.role = destination
 		}
 	}
 }
@@ -482,7 +489,9 @@ func kindIn(w []string) kind {
 		if first == either {
 			first = here
 		}
-		if here != first && (joins[w[i-1]] || i > 1 && joins[w[i-2]]) {
+		// "file or folder", "file or a folder", "file/folder"
+		near := w[max(i-2, 0):i]
+		if here != first && (joins.any(near) || fileWords.last(near) || dirWords.last(near)) {
 			return either
 		}
 	}

@@ -143,10 +143,12 @@ func (p *planner) baseLabel() string {
 	switch {
 	case !required && len(p.schema.at(p.schema.root).required) == 0:
 		return "no arguments"
-	case primary != nil && primary.required && len(p.core()) == 0:
-		return p.coreLabel()
+	case primary == nil || !primary.required:
+		return onlyRequired
+	case len(p.core()) > 0:
+		return p.targetLabel(primary)
 	}
-	return onlyRequired
+	return p.coreLabel()
 }
 
 func (p *planner) coreLabel() string {
@@ -161,6 +163,12 @@ func (p *planner) coreLabel() string {
 		return "existing source, new destination"
 	case primary == nil:
 		return "text to write"
+	}
+	return p.targetLabel(primary)
+}
+
+func (p *planner) targetLabel(primary *param) string {
+	switch {
 	case primary.kind == root || primary.kind == dir:
 		return "existing folder"
 	case len(p.files) == 0:

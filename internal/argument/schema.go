@@ -33,11 +33,6 @@ func (o *object) set(key string, value any) {
 	o.values[key] = value
 }
 
-func (o *object) drop(key string) {
-	delete(o.values, key)
-	o.keys = slices.DeleteFunc(o.keys, func(k string) bool { return k == key })
-}
-
 // encode writes a value made of *object, []any and scalars. Scalars come from
 // JSON or from this package, so that it cannot fail.
 func encode(v any) []byte {
@@ -156,7 +151,8 @@ type view struct {
 	minLength   int
 	maxLength   int // -1: none
 	minItems    int
-	maxItems    int // -1: none
+	unique      bool // uniqueItems
+	maxItems    int  // -1: none
 	minProps    int
 	extra       any   // additionalProperties, when it is a schema
 	branches    []any // oneOf or anyOf, without null
@@ -255,10 +251,13 @@ func (s *schema) absorb(v *view, place any, hops int) {
 	v.readValues(o)
 	v.readBounds(o)
 	for _, keyword := range []string{"oneOf", "anyOf"} {
-		if list, ok := o.values[keyword].([]any); ok {
-			if open := slices.DeleteFunc(slices.Clone(list), isNull); len(open) > 0 {
-				v.branches = open
-			}
+		list, _ := o.values[keyword].([]any)
+		if len(list) == 0 {
+			continue
+		}
+		v.branches = slices.DeleteFunc(slices.Clone(list), isNull)
+		if len(v.branches) == 0 {
+			v.branches = list // null and nothing else
 		}
 	}
 }
@@ -367,6 +366,9 @@ func (v *view) readBounds(o *object) {
 	readCount(o, "minItems", &v.minItems)
 	readCount(o, "maxItems", &v.maxItems)
 	readCount(o, "minProperties", &v.minProps)
+	if unique, ok := o.values["uniqueItems"].(bool); ok {
+		v.unique = unique
+	}
 }
 
 func readNumber(o *object, key string, into **float64) {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	kinds "github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // checker validates arguments against a tool's schema. The zero value accepts
@@ -14,7 +15,14 @@ import (
 // reason to leave its tool uncalled.
 type checker struct{ compiled *jsonschema.Schema }
 
+// maxCompiled bounds the objects of a schema that is compiled: the compiler
+// takes quadratic time. The largest real schema has some 2,000.
+const maxCompiled = 20_000
+
 func newChecker(raw json.RawMessage) checker {
+	if bytes.Count(raw, []byte("{")) > maxCompiled {
+		return checker{}
+	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return checker{}
@@ -44,29 +52,36 @@ func (c checker) misfits(arguments []byte) (names []string, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	err = c.compiled.Validate(doc)
 	var invalid *jsonschema.ValidationError
-	if err == nil {
-		return nil, true
+	if err := c.compiled.Validate(doc); !errors.As(err, &invalid) {
+		return nil, err == nil
 	}
-	if !errors.As(err, &invalid) {
-		return nil, false
+	names, endless := leaves(invalid, nil)
+	if endless {
+		return nil, true // refers to itself without end: nothing can be valid
 	}
-	return leaves(invalid, nil), false
+	return names, false
 }
 
-func leaves(e *jsonschema.ValidationError, names []string) []string {
-	if len(e.Causes) == 0 {
-		name := ""
-		if len(e.InstanceLocation) > 0 {
-			name = e.InstanceLocation[0]
-		}
-		return append(names, name)
+// leaves names the top-level property of each fault, and reports a schema that
+// refers to itself without end.
+func leaves(e *jsonschema.ValidationError, names []string) (_ []string, endless bool) {
+	if _, cycle := e.ErrorKind.(*kinds.RefCycle); cycle {
+		return names, true
 	}
 	for _, cause := range e.Causes {
-		names = leaves(cause, names)
+		if names, endless = leaves(cause, names); endless {
+			return names, true
+		}
 	}
-	return names
+	if len(e.Causes) > 0 {
+		return names, false
+	}
+	name := ""
+	if len(e.InstanceLocation) > 0 {
+		name = e.InstanceLocation[0]
+	}
+	return append(names, name), false
 }
 
 // noLoader refuses every reference that leaves the schema: planning reads no

@@ -83,13 +83,12 @@ func head(words []string) string {
 // The vocabulary by which a parameter's purpose is told. General English of
 // tool schemas; no product's own names.
 var (
-	fileWords   = lex("file files filename filenames document")
-	dirWords    = lex("dir dirs directory directories folder folders subdirectory")
-	rootWords   = lex("repo repository project root workspace vault cwd workdir codebase basedir rootdir")
-	pathHeads   = lex("path paths pathname file files filename filenames filepath filepaths dir dirs directory directories folder folders cwd workdir")
-	joins       = lex("or and file files directory directories folder folders")
-	scanVerbs   = lex("search find list ls glob grep tree walk scan")
-	deleteVerbs = lex("delete remove rm rmdir erase unlink prune")
+	fileWords = lex("file files filename filenames document")
+	dirWords  = lex("dir dirs directory directories folder folders subdirectory")
+	rootWords = lex("repo repository project root workspace vault cwd workdir codebase basedir rootdir")
+	pathHeads = lex("path paths pathname file files filename filenames filepath filepaths dir dirs directory directories folder folders cwd workdir root")
+	joins     = lex("or and")
+	scanVerbs = lex("search find list ls glob grep tree walk scan")
 
 	sourceWords = lex("source src from input in old original origin start")
 	destWords   = lex("destination dest dst target to output out new end")
