@@ -8,9 +8,11 @@ import (
 	"syscall"
 
 	"github.com/ax-check/ax-check/internal/cli"
+	"github.com/ax-check/ax-check/internal/process"
 )
 
 func main() {
+	process.MaybeGuard()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ())
 	stop()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +21,7 @@ type lintOptions struct {
 	disable []string
 	failOn  string
 	format  string
+	timeout time.Duration
 }
 
 func newLintCommand(a *app) *cobra.Command {
@@ -36,7 +39,7 @@ URL), or from a server that is started as a command (after --).`,
   ax-check lint -- npx -y @modelcontextprotocol/server-filesystem /tmp
   ax-check lint --disable AXC-D010 --fail-on warn --format json tools.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sources, err := a.sources(args, cmd.ArgsLenAtDash())
+			sources, err := a.sources(args, cmd.ArgsLenAtDash(), o.timeout)
 			if err != nil {
 				return err
 			}
@@ -45,6 +48,7 @@ URL), or from a server that is started as a command (after --).`,
 	}
 	cmd.Flags().StringSliceVar(&o.disable, "disable", nil, "`rule` that is not to be applied; repeat it or separate by commas")
 	cmd.Flags().StringVar(&o.failOn, "fail-on", "error", "lowest `severity` that makes the exit code 1: error, warn, info or never")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "how long a server may take to start, and to give an answer")
 	addFormat(cmd, &o.format)
 	completeWith(cmd, "disable", ruleIDs()...)
 	completeWith(cmd, "fail-on", "error", "warn", "info", "never")
@@ -136,12 +140,16 @@ func (b failBar) judge(report lint.Report) error {
 
 // sources makes sense of the arguments of lint; dash is how many of them stand
 // before "--", or -1 when there is none.
-func (a *app) sources(args []string, dash int) ([]source, error) {
+func (a *app) sources(args []string, dash int, timeout time.Duration) ([]source, error) {
 	switch {
+	case timeout <= 0:
+		return nil, usage(errors.New("--timeout must be longer than nothing"), "it is written as 90s or 2m")
 	case len(args) == 0:
 		return nil, usage(errors.New("lint needs a tool list"), "give a file, - for stdin, a URL, or -- and the command that starts a server")
 	case dash > 0:
 		return nil, usage(errors.New("lint takes files or a command, not both"), "put everything that belongs to the command after --")
+	case dash == 0:
+		return []source{commandSource(args, a.environ, timeout)}, nil
 	}
 	var sources []source
 	for i, arg := range args {
@@ -150,9 +158,16 @@ func (a *app) sources(args []string, dash int) ([]source, error) {
 			return nil, usage(errors.New("stdin (-) can be read only once"), "")
 		case arg == "-":
 			sources = append(sources, stdinSource{a.In})
+		case isURL(arg):
+			sources = append(sources, urlSource(arg, timeout))
 		default:
 			sources = append(sources, fileSource{arg})
 		}
 	}
 	return sources, nil
+}
+
+func isURL(arg string) bool {
+	lower := strings.ToLower(arg)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
 }

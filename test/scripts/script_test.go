@@ -14,10 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ax-check/ax-check/internal/cli"
+	"github.com/ax-check/ax-check/internal/process"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ax-check": run})
+	process.MaybeGuard()
+	testscript.Main(m, map[string]func(){"ax-check": run, "server": serve})
 }
 
 // run is the program, in a process of its own.
