@@ -171,14 +171,14 @@ func textOf(content json.RawMessage) string {
 // the next request
 // (https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
 func (c *Client) nextRound(ctx context.Context, params map[string]any, result object, round int) (map[string]any, error) {
-	wanted, _ := objectIn(result["inputRequests"])
+	wanted, asks := objectIn(result["inputRequests"])
 	state, stateful := result["requestState"]
 	unmet := &InputRequiredError{Methods: methodsIn(wanted)}
 	switch {
 	case round >= maxRounds:
 		unmet.Reason = fmt.Sprintf("it still does after %d rounds", round)
 		return nil, unmet
-	case len(wanted) == 0 && !stateful:
+	case !asks && !stateful:
 		return nil, violation("the result asks for input, but names none and no state to go on with")
 	}
 	responses := map[string]json.RawMessage{}
