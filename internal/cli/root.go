@@ -49,7 +49,8 @@ func newRoot(a *app) *cobra.Command {
 Exit codes: 0 nothing to report, 1 findings, 2 wrong usage or unreadable input,
 3 the work could not be done, 4 incomplete under --strict, 130 interrupted.`,
 		Example: `  ax-check lint tools.json
-  ax-check lint -- npx -y @modelcontextprotocol/server-filesystem /tmp
+  ax-check verify -- npx -y @modelcontextprotocol/server-filesystem {workspace}
+  ax-check demo
   ax-check explain AXC-D010`,
 		Version:                    version(),
 		SilenceUsage:               true,
@@ -67,7 +68,8 @@ Exit codes: 0 nothing to report, 1 findings, 2 wrong usage or unreadable input,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see "+cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(newLintCommand(a), newRulesCommand(a), newExplainCommand(a))
+	root.AddCommand(newVerifyCommand(a), newLintCommand(a), newDemoCommand(a), newRulesCommand(a), newExplainCommand(a),
+		newDoctorCommand(a), newDemoServerCommand(a))
 	return root
 }
 

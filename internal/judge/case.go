@@ -147,10 +147,25 @@ func isAdditive(e effect.Effect) bool { return e.Class == effect.Create || e.Cla
 
 func isOpaque(e effect.Effect) bool { return e.Class == effect.Rewritten }
 
-// refusesExisting reports a call that was turned down because its target
-// already exists: a full test of whether the tool replaces what is there.
+// refusesExisting reports a call that left an existing target as it was: it
+// was turned down because the target exists, or it succeeded and says that there
+// was nothing to do. That is a full test of whether the tool replaces what is
+// there.
 func (k call) refusesExisting() bool {
 	m := k.made()
-	said := strings.ToLower(m.Reply + " " + m.Reason)
-	return k.failedAlive() && k.answered() && !k.changedState() && strings.Contains(said, "already exist")
+	if k.changedState() || !k.answered() {
+		return false
+	}
+	return m.Outcome == effect.OK && m.Vacuous || k.failedAlive() && saysExists(m.Reply+" "+m.Reason)
+}
+
+// saysExists reports whether a refusal gives the target's existence as its reason.
+func saysExists(text string) bool {
+	text = strings.ToLower(text)
+	for _, words := range []string{"already exist", "already in use", "already taken", "already registered", "file exists", "eexist", "duplicate key", "must be unique"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
 }

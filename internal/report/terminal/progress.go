@@ -38,6 +38,17 @@ func (p *Progress) Emit(e report.Event) error {
 	return nil
 }
 
+// Say shows a few words about what is going on before there is a run.
+func (p *Progress) Say(words string) {
+	if !p.Live {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	_, _ = io.WriteString(p.Out, clearLine+cut(clean(words), Format{Width: p.Width}.columns()-1))
+}
+
 // Close clears the line.
 func (p *Progress) Close() {
 	p.mu.Lock()
