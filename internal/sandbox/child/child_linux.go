@@ -51,9 +51,7 @@ type initProcess struct {
 
 func runInit() {
 	runtime.LockOSThread() // mounts and namespaces belong to this thread
-	// Programs inside have the same user and may signal PID 1; only signals that
-	// it handles would reach it.
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGALRM)
+	ignoreSignals()
 	p := &initProcess{running: map[int]int{}}
 	p.started = sync.NewCond(&p.mu)
 	if err := p.serve(); err != nil {
@@ -61,6 +59,21 @@ func runInit() {
 	}
 	p.abandon()
 	os.Exit(1)
+}
+
+// ignoreSignals keeps programs inside, which have the same user, from ending PID 1.
+// The kernel drops signals that the first process of a namespace has no handler
+// for, but Go's runtime handles nearly all. Real faults still panic.
+func ignoreSignals() {
+	const last = syscall.Signal(64)
+	for s := syscall.Signal(1); s <= last; s++ {
+		switch s {
+		case unix.SIGCHLD: // ignored, children could not be waited for
+		case unix.SIGURG: // the runtime's own
+		default:
+			signal.Ignore(s)
+		}
+	}
 }
 
 // serve builds the world and then obeys until the control socket ends.

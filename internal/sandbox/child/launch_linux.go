@@ -52,6 +52,9 @@ func becomeProgram() error {
 	if err := dropPrivileges(); err != nil {
 		return err
 	}
+	if err := preventCores(); err != nil {
+		return err
+	}
 	if order.Recorded {
 		if err := record(); err != nil {
 			return err
@@ -62,6 +65,7 @@ func becomeProgram() error {
 	if err := unix.CloseRange(control.FD, 1<<32-1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("closing descriptors: %w", err)
 	}
+	resetSignals()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(pathp)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envv[0])))
 	return fmt.Errorf("running %s: %w", path, errno)
 }
@@ -70,10 +74,38 @@ func dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("dropping capabilities: %w", err)
 	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return fmt.Errorf("dropping capabilities: %w", err)
+	}
+	data[0].Inheritable, data[1].Inheritable = 0, 0
+	if err := unix.Capset(&header, &data[0]); err != nil {
+		return fmt.Errorf("dropping capabilities: %w", err)
+	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbidding new privileges: %w", err)
 	}
-	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	return nil
+}
+
+// preventCores sets the limit to 1 byte. Unlike 0, that also keeps the kernel
+// from running the machine's crash handler, outside of the world (core(5)).
+func preventCores() error {
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1}); err != nil {
+		return fmt.Errorf("forbidding core dumps: %w", err)
+	}
+	return nil
+}
+
+// resetSignals gives every signal its default action. What this process or one
+// above it ignores (as nohup does) would stay ignored in the program.
+func resetSignals() {
+	const last = 64
+	var action [4]uint64 // struct sigaction of the kernel: handler, flags, restorer, mask
+	for s := uintptr(1); s <= last; s++ {
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+	}
 }
 
 // record installs the filter and waits until its listener is served. Another
