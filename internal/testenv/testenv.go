@@ -3,9 +3,30 @@
 package testenv
 
 import (
+	"os"
 	"regexp"
 	"strings"
+	"testing"
 )
+
+// PublicDir makes a temporary folder that every user may enter, unlike that of
+// testing.T, and removes it with the test.
+func PublicDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ax-check-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("removing the test's folder: %v", err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
 
 // outcome is what a re-executed test told with its verbose output.
 type outcome struct {
