@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/ax-check/ax-check/internal/sandbox/child"
 	"github.com/ax-check/ax-check/internal/sandbox/control"
+	"github.com/ax-check/ax-check/internal/sandbox/overlay"
 	"github.com/ax-check/ax-check/internal/sandbox/seccomp"
 )
 
@@ -67,7 +71,7 @@ func Start(ctx context.Context, spec Spec) (*World, error) {
 	config := &control.Config{
 		UserNamespace: mode == userNamespace, Network: spec.Network, Masked: secrets(spec.Readable),
 		Writable: spec.Writable, Staging: spec.Staging, ScratchBytes: scratchBytes,
-		Folders: []string{Workspace, Home},
+		Folders: []string{Workspace, Home}, Own: ownFolders(),
 	}
 	built, err := w.request(control.Message{Kind: control.Build, Config: config}, control.Built)
 	if err != nil {
@@ -82,6 +86,36 @@ func Start(ctx context.Context, spec Spec) (*World, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// ownFolders lists the home and the working folder, as real paths, where they lie
+// in a folder of another user: /home/group/name, /var/lib/service.
+func ownFolders() []string {
+	var found []string
+	home, _ := os.UserHomeDir()
+	here, _ := os.Getwd()
+	for _, dir := range []string{home, here} {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || slices.ContainsFunc(found, func(f string) bool { return overlay.Under(real, f) }) {
+			continue
+		}
+		if amongOthers(real) && unix.Access(real, unix.W_OK) == nil {
+			found = append(found, real)
+		}
+	}
+	return found
+}
+
+// amongOthers reports whether a folder on the way to dir, below the root's own
+// children, belongs to another user.
+func amongOthers(dir string) bool {
+	for parent := filepath.Dir(dir); filepath.Dir(parent) != "/"; parent = filepath.Dir(parent) {
+		var st unix.Stat_t
+		if unix.Lstat(parent, &st) == nil && (int(st.Uid) != os.Getuid() || int(st.Gid) != os.Getgid()) {
+			return true
+		}
+	}
+	return false
 }
 
 // startInit starts the first process and lets go of its end of the socket.
@@ -212,7 +246,13 @@ func (w *World) Layers() []Layer { return w.layers }
 
 // Folder opens a folder below Base for seeding, confined to it.
 func (w *World) Folder(path string) (*os.Root, error) {
-	return os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d/root%s", w.scratch.Fd(), path))
+	scratch, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d/root", w.scratch.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = scratch.Close() }()
+	// A program may have put a link to the machine's files in its place.
+	return scratch.OpenRoot(strings.TrimPrefix(path, "/"))
 }
 
 func (w *World) open(rel string) (*os.File, error) {

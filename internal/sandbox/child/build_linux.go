@@ -129,7 +129,7 @@ func (hostTree) List(dir string) []overlay.Entry {
 }
 
 func (w *world) layRoot(mounts []overlay.Mount) error {
-	for _, step := range overlay.Plan(hostTree{}, mounts, w.config.UserNamespace) {
+	for _, step := range overlay.Plan(hostTree{}, mounts, w.config.UserNamespace, w.config.Own) {
 		if err := w.lay(step); err != nil {
 			return err
 		}

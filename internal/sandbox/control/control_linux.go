@@ -57,6 +57,8 @@ type Config struct {
 	UserNamespace bool `json:"user_namespace"`
 	// Network leaves the machine's own network in place (preparation only).
 	Network bool `json:"network"`
+	// Own folders are the caller's although they lie in folders of others.
+	Own []string `json:"own"`
 	// Masked paths read as empty.
 	Masked []string `json:"masked"`
 	// Writable folders of the machine are writable for real (preparation only).

@@ -75,19 +75,21 @@ type Tree interface {
 	List(dir string) []Entry
 }
 
-// own lists the folders of the root that the sandbox makes itself.
-var own = []string{"/proc", "/sys", "/dev", "/run"}
+// made lists the folders of the root that the sandbox makes itself.
+var made = []string{"/proc", "/sys", "/dev", "/run"}
 
 // shared are folders in which every user may write although they belong to root.
-// Inside a user namespace root's folders cannot be copied up, so these get a
-// layer whose top is the caller's.
 var shared = []string{"/tmp", "/var/tmp"}
 
 // Plan lists the mounts that make up the new root.
-func Plan(tree Tree, mounts []Mount, userNamespace bool) []Step {
-	p := planner{tree: tree, userNamespace: userNamespace}
+//
+// Inside a user namespace the folders of other users cannot be copied up, so
+// that nothing below them can be written. The shared folders, and those named as
+// own, get layers whose tops are the caller's.
+func Plan(tree Tree, mounts []Mount, userNamespace bool, own []string) []Step {
+	p := planner{tree: tree, userNamespace: userNamespace, tops: slices.Concat(shared, own)}
 	for _, m := range mounts {
-		if m.Point != "/" && !slices.ContainsFunc(own, func(o string) bool { return Under(m.Point, o) }) {
+		if m.Point != "/" && !slices.ContainsFunc(made, func(dir string) bool { return Under(m.Point, dir) }) {
 			p.mounts = append(p.mounts, m)
 		}
 	}
@@ -95,7 +97,7 @@ func Plan(tree Tree, mounts []Mount, userNamespace bool) []Step {
 	for _, e := range tree.List("/") {
 		full := "/" + e.Name
 		switch {
-		case slices.Contains(own, full):
+		case slices.Contains(made, full):
 		case e.Target != "":
 			p.steps = append(p.steps, Step{Action: Link, Path: full, Target: e.Target})
 		case e.Dir:
@@ -111,6 +113,7 @@ type planner struct {
 	tree          Tree
 	mounts        []Mount
 	userNamespace bool
+	tops          []string
 	steps         []Step
 }
 
@@ -149,9 +152,9 @@ func (p *planner) covers(dir string) {
 	if !p.userNamespace {
 		return
 	}
-	for _, s := range shared {
-		if s != dir && Under(s, dir) {
-			p.add(Cover, s)
+	for _, top := range p.tops {
+		if top != dir && Under(top, dir) {
+			p.add(Cover, top)
 		}
 	}
 }
