@@ -639,6 +639,43 @@ func TestServerThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// stuck sends nothing until it is told to stop.
+type stuck struct {
+	closed  chan struct{}
+	sending atomic.Int32
+}
+
+func (s *stuck) Send(ctx context.Context, _ Message) error {
+	s.sending.Add(1)
+	defer s.sending.Add(-1)
+	<-ctx.Done()
+	time.Sleep(5 * time.Millisecond) // widens the window in which it could be left behind
+	return ctx.Err()
+}
+
+func (s *stuck) Receive() ([]byte, error) {
+	<-s.closed
+	return nil, io.EOF
+}
+
+func (s *stuck) Close() error {
+	close(s.closed)
+	return nil
+}
+
+// No goroutine is left behind by a request.
+func TestRequestWaitsForItsSend(t *testing.T) {
+	s := &stuck{closed: make(chan struct{})}
+	c := newClient(s, quick.withDefaults())
+	_, err := c.request(t.Context(), request{method: "x", timeout: time.Millisecond, abandon: true})
+	if n := s.sending.Load(); n != 0 || !errors.Is(err, ErrTimeout) {
+		t.Errorf("%d still sending, error %v; want none and ErrTimeout", n, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // The last words of a process are a part of the error.
 func TestLastWords(t *testing.T) {
 	d := newFake(t, func(s *session, _ incoming) { s.end() })

@@ -57,24 +57,27 @@ func TestHTTPRefusals(t *testing.T) {
 		status int
 		header map[string]string
 		body   string
+		asked  int // how many requests are made before giving up
 		want   string
 	}{
-		{"credentials", 401, nil, "bad token " + token, "the server asks for credentials, and has accepted none (HTTP 401): bad token [hidden]"},
-		{"credentials, with an error object", 401, map[string]string{"Content-Type": "application/json"}, `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no ` + token + `"}}`, "accepted none (HTTP 401): no [hidden]"},
-		{"forbidden", 403, nil, "", "the server forbids this client or these credentials (HTTP 403)"},
-		{"not found", 404, map[string]string{"Content-Type": "text/html"}, "<html>404</html>", "there is no MCP server at this address (HTTP 404)"},
-		{"POST not allowed", 405, nil, "", "it may be of the older HTTP+SSE transport, which is not supported (HTTP 405)"},
-		{"too many", 429, map[string]string{"Retry-After": "17"}, "", "the server asks for fewer requests; retry after 17 (HTTP 429)"},
-		{"broken", 502, nil, "upstream", "the server failed (HTTP 502): upstream"},
-		{"moved", 307, map[string]string{"Location": "/other?key=" + token}, "", "the server has moved; give the new address (HTTP 307): http://HOST/other"},
-		{"a page", 200, map[string]string{"Content-Type": "text/html"}, "<html>", "the server answers with text/html instead of JSON or an event stream"},
-		{"nothing", 202, nil, "", "the server ended the exchange without an answer (HTTP 202)"},
-		{"no JSON", 200, map[string]string{"Content-Type": "application/json"}, token, "the server's answer is not valid JSON: [hidden]"},
-		{"a stream without an answer", 200, map[string]string{"Content-Type": "text/event-stream"}, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n", "without an answer (HTTP 200)"},
+		{"credentials", 401, nil, "bad token " + token, 1, "the server asks for credentials, and has accepted none (HTTP 401): bad token [hidden]"},
+		{"credentials, with an error object", 401, map[string]string{"Content-Type": "application/json"}, `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no ` + token + `"}}`, 1, "accepted none (HTTP 401): no [hidden]"},
+		{"forbidden", 403, nil, "", 1, "the server forbids this client or these credentials (HTTP 403)"},
+		{"not found", 404, map[string]string{"Content-Type": "text/html"}, "<html>404</html>", 2, "there is no MCP server at this address (HTTP 404)"},
+		{"POST not allowed", 405, nil, "", 2, "it may be of the older HTTP+SSE transport, which is not supported (HTTP 405)"},
+		{"too many", 429, map[string]string{"Retry-After": "17"}, "", 1, "the server asks for fewer requests; retry after 17 (HTTP 429)"},
+		{"broken", 502, nil, "upstream", 1, "the server failed (HTTP 502): upstream"},
+		{"moved", 307, map[string]string{"Location": "/other?key=" + token}, "", 1, "the server has moved; give the new address (HTTP 307): http://HOST/other"},
+		{"a page", 200, map[string]string{"Content-Type": "text/html"}, "<html>", 2, "the server answers with text/html instead of JSON or an event stream"},
+		{"nothing", 202, nil, "", 2, "the server ended the exchange without an answer (HTTP 202)"},
+		{"no JSON", 200, map[string]string{"Content-Type": "application/json"}, token, 2, "the server's answer is not valid JSON: [hidden]"},
+		{"a stream without an answer", 200, map[string]string{"Content-Type": "text/event-stream"}, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n", 2, "without an answer (HTTP 200)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			asked := 0
 			s := web(t, func(w http.ResponseWriter, _ *http.Request, _ incoming) {
+				asked++
 				for name, value := range tt.header {
 					w.Header().Set(name, value)
 				}
@@ -89,6 +92,9 @@ func TestHTTPRefusals(t *testing.T) {
 			if strings.Contains(err.Error(), token) {
 				t.Errorf("the token is in the error: %v", err)
 			}
+			if asked != tt.asked {
+				t.Errorf("%d requests, want %d", asked, tt.asked)
+			}
 			u, _ := url.Parse(s.URL)
 			if want := strings.ReplaceAll(tt.want, "HOST", u.Host); !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("error %q, want it to end in %q", err, want)
@@ -100,8 +106,8 @@ func TestHTTPRefusals(t *testing.T) {
 func TestHTTPUnreachable(t *testing.T) {
 	s := web(t, nil)
 	s.Close()
-	_, err := Connect(t.Context(), HTTP(s.URL+"/mcp?key=secret-key", nil), Options{})
-	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "/mcp: ") || strings.Contains(err.Error(), "secret-key") {
+	_, err := Connect(t.Context(), HTTP(s.URL+"/mcp?key=a", nil), Options{})
+	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "/mcp: ") || strings.Contains(err.Error(), "key=") {
 		t.Errorf("error %v, want ErrGone that names the address without its query", err)
 	}
 	for _, address := range []string{"", "mcp", "ftp://host/mcp", "http://", "http://[::1"} {
