@@ -676,18 +676,29 @@ func TestRequestWaitsForItsSend(t *testing.T) {
 	}
 }
 
-// The last words of a process are a part of the error.
+// The last words of a process are a part of the error: how it ended, and the end
+// of what it printed.
 func TestLastWords(t *testing.T) {
-	d := newFake(t, func(s *session, _ incoming) { s.end() })
-	dial := dialerFunc(func(ctx context.Context) (Transport, error) {
-		inner, err := d.Dial(ctx)
-		return WithProcess(inner, epitaph("exit status 1: \x1bAPI_KEY is not set\n")), err
-	})
-	_, err := Connect(t.Context(), dial, quick)
-	if want := "the server is gone: exit status 1: API_KEY is not set"; err == nil || err.Error() != want {
-		t.Errorf("error %v, want %q", err, want)
+	long := strings.Repeat("x", lastWordsShown)
+	tests := []struct{ name, words, want string }{
+		{"one line, without control characters", "exit status 1: \x1bAPI_KEY is not set\n", "exit status 1: API_KEY is not set"},
+		{"several", "exit status 1\na\nb\n", "exit status 1\na\nb"},
+		{"too many", "exit status 1\nfirst" + long, "exit status 1\n..." + long},
 	}
-	d.running.Wait()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newFake(t, func(s *session, _ incoming) { s.end() })
+			dial := dialerFunc(func(ctx context.Context) (Transport, error) {
+				inner, err := d.Dial(ctx)
+				return WithProcess(inner, epitaph(tt.words)), err
+			})
+			_, err := Connect(t.Context(), dial, quick)
+			if want := "the server is gone: " + tt.want; err == nil || err.Error() != want {
+				t.Errorf("error %v, want %q", err, want)
+			}
+			d.running.Wait()
+		})
+	}
 }
 
 type dialerFunc func(context.Context) (Transport, error)

@@ -63,18 +63,22 @@ type GoneError struct {
 	LastWords string
 }
 
-// lastWordsShown caps what an error shows of LastWords, in bytes.
+// lastWordsShown caps what an error shows below the first line of LastWords, in
+// bytes. The end is what tells.
 const lastWordsShown = 2000
 
 func (e *GoneError) Error() string {
 	if e.LastWords == "" {
 		return fmt.Sprintf("the server is gone: %v", e.Cause)
 	}
-	words := e.LastWords
-	if over := len(words) - lastWordsShown; over > 0 {
-		words = "..." + words[over:]
+	how, printed, more := strings.Cut(strings.TrimSpace(e.LastWords), "\n")
+	if over := len(printed) - lastWordsShown; over > 0 {
+		printed = "..." + printed[over:]
 	}
-	return "the server is gone: " + printable(strings.TrimSpace(words))
+	if more {
+		how += "\n" + printed
+	}
+	return "the server is gone: " + printable(how)
 }
 
 // Is makes errors.Is(err, ErrGone) true.
