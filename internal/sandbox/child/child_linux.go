@@ -42,18 +42,18 @@ type initProcess struct {
 	config  control.Config
 	scratch string
 
-	// Guards running; signalled when a child was started.
-	mu      sync.Mutex
-	started *sync.Cond
+	mu      sync.Mutex  // guards what follows
+	changed *sync.Cond  // signalled when forks or idle change
 	running map[int]int // pid to the ID of its Run
-	alive   int         // more than 0 while there may be children to reap
+	forks   int         // how many children were started
+	idle    bool        // no child is left to be reaped
 }
 
 func runInit() {
 	runtime.LockOSThread() // mounts and namespaces belong to this thread
 	ignoreSignals()
 	p := &initProcess{running: map[int]int{}}
-	p.started = sync.NewCond(&p.mu)
+	p.changed = sync.NewCond(&p.mu)
 	if err := p.serve(); err != nil {
 		_ = control.Send(control.FD, control.Message{Kind: control.Failed, Error: err.Error()})
 	}
@@ -127,8 +127,8 @@ func (p *initProcess) obey(m control.Message, fds []int) {
 	case control.KillAll:
 		_ = unix.Kill(-1, unix.SIGKILL)
 		p.mu.Lock()
-		for p.alive > 0 {
-			p.started.Wait()
+		for !p.idle {
+			p.changed.Wait()
 		}
 		p.mu.Unlock()
 		p.answer(control.Message{Kind: control.Killed, ID: m.ID})
@@ -218,8 +218,9 @@ func (p *initProcess) fork(id int, stdio []int, socket int) (int, error) {
 		return 0, err
 	}
 	p.running[pid] = id
-	p.alive++
-	p.started.Broadcast()
+	p.forks++
+	p.idle = false
+	p.changed.Broadcast()
 	return pid, nil
 }
 
@@ -235,19 +236,16 @@ func sameIDs(single bool) []syscall.SysProcIDMap {
 // end of those that were started by an order.
 func (p *initProcess) reap() {
 	for {
+		p.mu.Lock()
+		forks := p.forks
+		p.mu.Unlock()
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, 0, nil)
 		switch {
 		case err == unix.EINTR:
 			continue
 		case err == unix.ECHILD:
-			p.mu.Lock()
-			p.alive = 0
-			p.started.Broadcast()
-			for p.alive == 0 {
-				p.started.Wait()
-			}
-			p.mu.Unlock()
+			p.rest(forks)
 			continue
 		case err != nil:
 			return
@@ -259,6 +257,20 @@ func (p *initProcess) reap() {
 		if ours {
 			p.answer(control.Message{Kind: control.Exited, ID: id, Status: exitStatus(status)})
 		}
+	}
+}
+
+// rest waits for another child than those that had been started when none was
+// left: one may have been started between the kernel's answer and now.
+func (p *initProcess) rest(forks int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.forks == forks {
+		if !p.idle {
+			p.idle = true
+			p.changed.Broadcast()
+		}
+		p.changed.Wait()
 	}
 }
 
