@@ -91,19 +91,20 @@ func Start(ctx context.Context, spec Spec) (*World, error) {
 // ownFolders lists the home and the working folder, as real paths, where they lie
 // in a folder of another user: /home/group/name, /var/lib/service.
 func ownFolders() []string {
-	var found []string
+	var dirs []string
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
 	for _, dir := range []string{home, here} {
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil || slices.ContainsFunc(found, func(f string) bool { return overlay.Under(real, f) }) {
-			continue
-		}
-		if amongOthers(real) && unix.Access(real, unix.W_OK) == nil {
-			found = append(found, real)
+		if real, err := filepath.EvalSymlinks(dir); err == nil && amongOthers(real) && unix.Access(real, unix.W_OK) == nil {
+			dirs = append(dirs, real)
 		}
 	}
-	return found
+	slices.Sort(dirs)
+	// One in the other needs no layer of its own, which files could not be moved into.
+	if len(dirs) == 2 && overlay.Under(dirs[1], dirs[0]) {
+		return dirs[:1]
+	}
+	return dirs
 }
 
 // amongOthers reports whether a folder on the way to dir, below the root's own

@@ -88,6 +88,7 @@ var shared = []string{"/tmp", "/var/tmp"}
 // own, get layers whose tops are the caller's.
 func Plan(tree Tree, mounts []Mount, userNamespace bool, own []string) []Step {
 	p := planner{tree: tree, userNamespace: userNamespace, tops: slices.Concat(shared, own)}
+	slices.Sort(p.tops) // a folder before those in it, which it would hide
 	for _, m := range mounts {
 		if m.Point != "/" && !slices.ContainsFunc(made, func(dir string) bool { return Under(m.Point, dir) }) {
 			p.mounts = append(p.mounts, m)
