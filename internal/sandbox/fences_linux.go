@@ -15,47 +15,61 @@ import (
 type fences struct {
 	layers        []Layer
 	userNamespace bool
-	devices       map[uint64]bool // of the plain layers
+	root          *os.File               // the world's root, to look at without its links leading out
+	systems       map[unix.Fsid]struct{} // the file systems of the layers
 }
 
-func newFences(layers []Layer, userNamespace bool) fences {
-	f := fences{layers: layers, userNamespace: userNamespace, devices: map[uint64]bool{}}
+func newFences(layers []Layer, userNamespace bool, root *os.File) fences {
+	f := fences{layers: layers, userNamespace: userNamespace, root: root, systems: map[unix.Fsid]struct{}{}}
 	for _, l := range layers {
-		var st unix.Stat_t
-		if unix.Fstat(int(l.Upper.Fd()), &st) == nil {
-			f.devices[st.Dev] = true
+		if st, err := f.statfs(l.Mount); err == nil {
+			f.systems[st.Fsid] = struct{}{}
 		}
 	}
 	return f
 }
 
-// ours reports whether a socket file was made in the world: files of the scratch
-// tmpfs, directly or through an overlay, whose sockets of the machine refuse by
-// themselves.
-func (f fences) ours(st *unix.Stat_t) bool {
-	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
-		return true // the kernel will say so
+// statfs looks at the file system that a path of the world lies on.
+func (f fences) statfs(path string) (unix.Statfs_t, error) {
+	var st unix.Statfs_t
+	fd, err := unix.Openat2(int(f.root.Fd()), path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	if err != nil {
+		return st, err
 	}
-	return f.devices[st.Dev]
+	defer func() { _ = unix.Close(fd) }()
+	return st, unix.Fstatfs(fd, &st)
+}
+
+// ours reports whether an open socket file was made in the world: it lies in a
+// layer, and not on what is shown of the machine. Sockets of the machine that
+// are seen through an overlay refuse by themselves.
+func (f fences) ours(fd int) bool {
+	var st unix.Statfs_t
+	if unix.Fstatfs(fd, &st) != nil {
+		return false
+	}
+	_, found := f.systems[st.Fsid]
+	return found
 }
 
 // refuses reports whether a write to a path fails only because of the sandbox:
-// the machine would let this user write there, but the place is shown read-only,
-// or belongs to somebody else and so can't be copied into our layer.
+// the machine would let this user write there, but the place is shown read-only
+// or masked, or belongs to somebody else and so can't be copied into our layer.
 func (f fences) refuses(path string) bool {
-	if overlay.Under(path, "/dev") || overlay.Under(path, Base) || !closed(path) {
+	if overlay.Under(path, "/dev") || overlay.Under(path, Base) || !closed(path) || !writable(path) {
 		return false
 	}
-	layer := f.layer(path)
-	switch {
-	case layer.Lower != "":
-		return f.userNamespace && writable(path) && f.foreign(path, layer)
-	case layer.Mount == "/":
-		// Below no overlay: shown read-only, unless the name is new in our own root.
-		_, err := os.Lstat("/" + strings.SplitN(path, "/", 3)[1])
-		return err == nil && writable(path)
+	return f.readOnly(path) || f.userNamespace && f.foreign(path, f.layer(path))
+}
+
+// readOnly reports whether a path, or the folder that it would be made in, is
+// read-only in the world.
+func (f fences) readOnly(path string) bool {
+	st, err := f.statfs(path)
+	if err != nil {
+		st, err = f.statfs(filepath.Dir(path))
 	}
-	return false
+	return err == nil && st.Flags&unix.ST_RDONLY != 0
 }
 
 // closed reports whether a path is one that the sandbox may close: what a
@@ -91,6 +105,9 @@ func writable(path string) bool {
 // on the path that exists on the machine and not yet in the layer, belongs to
 // somebody else.
 func (f fences) foreign(path string, layer Layer) bool {
+	if layer.Lower == "" {
+		return false
+	}
 	uid, gid := uint32(os.Getuid()), uint32(os.Getgid())
 	for p := path; p != layer.Mount && strings.HasPrefix(p, layer.Mount); p = filepath.Dir(p) {
 		rel := strings.TrimPrefix(p, strings.TrimSuffix(layer.Mount, "/")+"/")

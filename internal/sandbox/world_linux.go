@@ -30,6 +30,7 @@ type World struct {
 	init    *exec.Cmd
 	socket  int
 	scratch *os.File
+	root    *os.File // as the programs see it
 	layers  []Layer
 	fences  fences
 
@@ -149,7 +150,7 @@ func (w *World) startInit(theirs int, mode mode, spec Spec) error {
 	return w.init.Start()
 }
 
-// adopt takes over the scratch folder and the layers.
+// adopt takes over the scratch folder, the root and the layers.
 func (w *World) adopt(built answer) error {
 	if len(built.fds) != 1 {
 		return errors.New("the sandbox did not hand over its scratch folder")
@@ -166,7 +167,12 @@ func (w *World) adopt(built answer) error {
 			Open: func(rel string) (*os.File, error) { return w.open(upper + "/" + rel) },
 		})
 	}
-	w.fences = newFences(w.layers, w.init.SysProcAttr.Cloneflags&unix.CLONE_NEWUSER != 0)
+	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", w.init.Process.Pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("opening the root of the sandbox: %w", err)
+	}
+	w.root = os.NewFile(uintptr(root), "root")
+	w.fences = newFences(w.layers, w.init.SysProcAttr.Cloneflags&unix.CLONE_NEWUSER != 0, w.root)
 	return nil
 }
 
@@ -375,8 +381,10 @@ func (w *World) Close() {
 		for _, l := range w.layers {
 			_ = l.Upper.Close()
 		}
-		if w.scratch != nil {
-			_ = w.scratch.Close()
+		for _, f := range []*os.File{w.scratch, w.root} {
+			if f != nil {
+				_ = f.Close()
+			}
 		}
 	})
 }

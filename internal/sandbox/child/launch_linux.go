@@ -55,10 +55,12 @@ func becomeProgram() error {
 	if err := preventCores(); err != nil {
 		return err
 	}
+	filter := seccomp.Refuse
 	if order.Recorded {
-		if err := record(); err != nil {
-			return err
-		}
+		filter = record
+	}
+	if err := filter(); err != nil {
+		return err
 	}
 	// What ax-check's own parent left open would leak into the server. The socket
 	// goes too, which tells the other side that the program took over.

@@ -59,6 +59,10 @@ var denied = []int32{
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 }
 
+// families are the kinds of sockets that the namespaces hold. Others, such as
+// the one between a virtual machine and its host, would reach past them.
+var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_PACKET}
+
 // Offsets in struct seccomp_data.
 const (
 	offNumber = 0
@@ -87,9 +91,12 @@ const (
 	notify = unix.SECCOMP_RET_USER_NOTIF
 	kill   = unix.SECCOMP_RET_KILL_PROCESS
 	noSys  = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	noKind = unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)
 )
 
-func filter() program {
+// refuser refuses what is denied, and leaves the number of any other call loaded
+// for what follows.
+func refuser() program {
 	var p program
 	p.load(offArch)
 	p.jump(unix.BPF_JEQ, auditArch, 1, 0)
@@ -103,6 +110,20 @@ func filter() program {
 		p.jump(unix.BPF_JEQ, uint32(nr), 0, 1)
 		p.end(noSys)
 	}
+	// The family is an int, in the lower half of argument 0.
+	p.jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, uint8(len(families))+3)
+	p.load(offArgs)
+	for i, family := range families {
+		p.jump(unix.BPF_JEQ, family, uint8(len(families)-i), 0)
+	}
+	p.end(noKind)
+	p.end(allow)
+	return p
+}
+
+// recorder is the filter of a program that is recorded.
+func recorder() program {
+	p := refuser()
 	for _, nr := range []int32{unix.SYS_CONNECT, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_EXECVE, unix.SYS_EXECVEAT} {
 		p.jump(unix.BPF_JEQ, uint32(nr), 0, 1)
 		p.end(notify)
@@ -148,22 +169,33 @@ func writeNumbers() []int32 {
 // notification was already received.
 const waitKillable = 1 << 5
 
-// Install puts the filter on the calling thread and returns its listener.
+// Install puts the recorder on the calling thread and returns its listener.
 // Preconditions: the thread is locked and has no_new_privs set.
 func Install() (int, error) {
-	p := filter()
-	fprog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	install := func(flags uintptr) (int, unix.Errno) {
-		fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&fprog)))
-		return int(fd), errno
-	}
-	fd, errno := install(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | waitKillable)
+	fd, errno := install(recorder(), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|waitKillable)
 	if errno == unix.EINVAL {
-		fd, errno = install(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+		fd, errno = install(recorder(), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 	}
-	runtime.KeepAlive(p)
 	if errno != 0 {
 		return -1, fmt.Errorf("installing the recorder: %w", errno)
 	}
 	return fd, nil
+}
+
+// Refuse puts a filter on the calling thread that only refuses what no program
+// of a world may do. Preconditions as for Install.
+func Refuse() error {
+	p := refuser()
+	p.end(allow)
+	if _, errno := install(p, 0); errno != 0 {
+		return fmt.Errorf("installing the filter: %w", errno)
+	}
+	return nil
+}
+
+func install(p program, flags uintptr) (int, unix.Errno) {
+	fprog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
+	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&fprog)))
+	runtime.KeepAlive(p)
+	return int(fd), errno
 }

@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"os"
 	"path"
+	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -40,8 +42,11 @@ type Listener struct {
 	// Refuses tells whether a write to a path would fail only because of the
 	// sandbox. The path is as the program sees it.
 	Refuses func(path string) bool
-	// Ours tells whether a socket file belongs to the world.
-	Ours func(st *unix.Stat_t) bool
+	// Ours tells whether an open socket file belongs to the world. It is called
+	// from many goroutines.
+	Ours func(fd int) bool
+
+	connecting sync.WaitGroup
 }
 
 type notification struct {
@@ -65,6 +70,7 @@ const goOn = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 
 // Serve answers until every program that has the filter is gone.
 func (l *Listener) Serve() {
+	defer l.connecting.Wait()
 	for {
 		ready := []unix.PollFd{{Fd: int32(l.FD), Events: unix.POLLIN}}
 		if _, err := unix.Poll(ready, -1); err != nil {
@@ -95,47 +101,96 @@ func ioctl(fd int, request uintptr, p unsafe.Pointer) error {
 }
 
 func (l *Listener) handle(n notification) {
-	events, errno, proceed := l.decide(n)
-	// The memory that was read belonged to this call only if the call is still there.
-	if ioctl(l.FD, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.ID)) != nil {
+	mem := memory{pid: int(n.Pid)}
+	if n.Number == unix.SYS_CONNECT {
+		raw := mem.read(n.Args[1], int(min(n.Args[2], maxAddress)))
+		v := judge(protocol(int(n.Pid), int(int32(n.Args[0]))), decode(raw))
+		if l.record(n, v) {
+			// A full queue makes this one wait, and nobody else.
+			l.connecting.Go(func() { l.answer(n, l.connect(n, raw, v)) })
+		}
 		return
 	}
-	for _, e := range events {
+	v := l.decide(n, mem)
+	if l.record(n, v) {
+		l.answer(n, v)
+	}
+}
+
+// record emits the events of a call that is still there.
+func (l *Listener) record(n notification, v verdict) bool {
+	if !l.valid(n) {
+		return false
+	}
+	for _, e := range v.events {
 		l.Emit(e)
 	}
+	return true
+}
+
+// valid reports whether the call is still there: only then did the memory that
+// was read belong to it.
+func (l *Listener) valid(n notification) bool {
+	return ioctl(l.FD, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.ID)) == nil
+}
+
+func (l *Listener) answer(n notification, v verdict) {
 	r := response{ID: n.ID}
-	if proceed {
+	if v.proceed {
 		r.Flags = goOn
 	} else {
-		r.Errno = -int32(errno)
+		r.Errno = -int32(v.errno)
 	}
 	_ = ioctl(l.FD, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
-// decide says what to record, and whether the kernel is to carry the call out;
-// when not, it fails with errno (0: succeeds with 0).
-func (l *Listener) decide(n notification) (events []Event, errno unix.Errno, proceed bool) {
-	mem := memory{pid: int(n.Pid)}
+// verdict is what to record of a call, and whether the kernel is to carry it
+// out; when not, it fails with errno (0: succeeds with 0).
+type verdict struct {
+	events  []Event
+	errno   unix.Errno
+	proceed bool
+}
+
+func (l *Listener) decide(n notification, mem memory) verdict {
 	switch n.Number {
-	case unix.SYS_CONNECT:
-		return l.connect(n, mem.address(n.Args[1], n.Args[2]))
 	case unix.SYS_SENDTO:
-		return l.send(mem.address(n.Args[4], n.Args[5]), "udp")
-	case unix.SYS_SENDMSG, unix.SYS_SENDMMSG:
-		header := mem.read(n.Args[1], 12)
-		if len(header) < 12 || binary.NativeEndian.Uint64(header) == 0 {
-			return nil, 0, true
-		}
-		return l.send(mem.address(binary.NativeEndian.Uint64(header), uint64(binary.NativeEndian.Uint32(header[8:]))), "udp")
+		return judge("udp", mem.address(n.Args[4], n.Args[5]))
+	case unix.SYS_SENDMSG:
+		return judge("udp", mem.header(n.Args[1]))
+	case unix.SYS_SENDMMSG:
+		return judge("udp", mem.headers(n.Args[1], n.Args[2])...)
 	case unix.SYS_EXECVE:
-		return mem.exec(mem.resolve(unix.AT_FDCWD, mem.text(n.Args[0])), n.Args[1]), 0, true
+		return verdict{events: mem.exec(mem.resolve(unix.AT_FDCWD, mem.text(n.Args[0])), n.Args[1]), proceed: true}
 	case unix.SYS_EXECVEAT:
-		return mem.exec(mem.resolve(int32(n.Args[0]), mem.text(n.Args[1])), n.Args[2]), 0, true
+		return verdict{events: mem.exec(mem.resolve(int32(n.Args[0]), mem.text(n.Args[1])), n.Args[2]), proceed: true}
 	}
 	if call, ok := writeCall(n.Number); ok {
-		return l.write(mem, n, call), 0, true
+		return verdict{events: l.write(mem, n, call), proceed: true}
 	}
-	return nil, 0, true
+	return verdict{proceed: true}
+}
+
+// judge judges the addresses of one call; a network contact outside is refused
+// here already, so that the server need not wait for a time-out. A socket file
+// is refused too: only connect has a way to one.
+func judge(protocol string, addresses ...address) verdict {
+	v := verdict{proceed: true}
+	for _, to := range addresses {
+		target := protocol + "://" + netip.AddrPortFrom(to.ip, to.port).String()
+		switch {
+		case to.isFile():
+			v.errno, v.proceed = unix.ECONNREFUSED, false
+		case !to.ip.IsValid():
+		case to.ip.IsLoopback() && to.port == 53: // the sandbox's own DNS, which records the name
+		case to.ip.IsLoopback() || to.ip.IsUnspecified():
+			v.events = append(v.events, Event{Loopback, target})
+		default:
+			v.events = append(v.events, Event{Contact, target})
+			v.errno, v.proceed = unix.ENETUNREACH, false
+		}
+	}
+	return v
 }
 
 func (l *Listener) write(mem memory, n notification, call pathCall) []Event {
@@ -162,73 +217,81 @@ func (l *Listener) write(mem memory, n notification, call pathCall) []Event {
 	return events
 }
 
-func (l *Listener) connect(n notification, to address) ([]Event, unix.Errno, bool) {
-	if to.unix != "" && !strings.HasPrefix(to.unix, "@") {
-		return nil, l.connectUnix(n, to.unix), false
+// connect makes the connection for the program, with a copy of the socket and of
+// the address: the program could change its own after a look at them, and reach
+// a service of the machine whose socket file is shown.
+func (l *Listener) connect(n notification, raw []byte, v verdict) verdict {
+	to := decode(raw)
+	if !v.proceed && !to.isFile() {
+		return v
 	}
-	return l.send(to, protocol(int(n.Pid), int(int32(n.Args[0]))))
-}
-
-// send judges an address; a network contact outside is refused here already, so
-// that the server need not wait for a time-out.
-func (l *Listener) send(to address, protocol string) ([]Event, unix.Errno, bool) {
-	if !to.ip.IsValid() {
-		if to.unix != "" && !strings.HasPrefix(to.unix, "@") {
-			return nil, unix.ECONNREFUSED, false
-		}
-		return nil, 0, true
-	}
-	target := protocol + "://" + netip.AddrPortFrom(to.ip, to.port).String()
-	switch {
-	case to.ip.IsLoopback() && to.port == 53:
-		return nil, 0, true // the sandbox's own DNS, which records the name
-	case to.ip.IsLoopback() || to.ip.IsUnspecified():
-		return []Event{{Loopback, target}}, 0, true
-	}
-	return []Event{{Contact, target}}, unix.ENETUNREACH, false
-}
-
-// connectUnix makes the connection for the program, to a socket that was checked
-// first: a bind mount would let it reach a service of the machine, and the
-// program could change the path between a check and its own call.
-func (l *Listener) connectUnix(n notification, name string) unix.Errno {
-	mem := memory{pid: int(n.Pid)}
-	target := fmt.Sprintf("/proc/%d/root%s", n.Pid, mem.resolve(unix.AT_FDCWD, name))
-	file, err := unix.Open(target, unix.O_PATH|unix.O_CLOEXEC, 0)
+	socket, err := descriptorOf(int(n.Pid), int(int32(n.Args[0])))
 	if err != nil {
-		return unix.ENOENT
-	}
-	defer func() { _ = unix.Close(file) }()
-	var st unix.Stat_t
-	if err := unix.Fstat(file, &st); err != nil || !l.Ours(&st) {
-		return unix.ECONNREFUSED
-	}
-	pidfd, err := unix.PidfdOpen(int(n.Pid), 0)
-	if err != nil {
-		return unix.ECONNREFUSED
-	}
-	defer func() { _ = unix.Close(pidfd) }()
-	socket, err := unix.PidfdGetfd(pidfd, int(int32(n.Args[0])), 0)
-	if err != nil {
-		return unix.ECONNREFUSED
+		return verdict{errno: unix.EBADF}
 	}
 	defer func() { _ = unix.Close(socket) }()
-	err = unix.Connect(socket, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d", file)})
-	if errno, ok := err.(unix.Errno); ok {
-		return errno
+	if to.isFile() {
+		return verdict{errno: l.connectFile(socket, memory{pid: int(n.Pid)}, to.unix)}
 	}
-	return 0
+	if len(raw) == 0 {
+		return verdict{errno: unix.EINVAL}
+	}
+	_, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(socket), uintptr(unsafe.Pointer(&raw[0])), uintptr(len(raw)))
+	return verdict{errno: errno}
+}
+
+// connectFile connects to a socket file of the world.
+func (l *Listener) connectFile(socket int, mem memory, name string) unix.Errno {
+	file, err := mem.open(mem.resolve(unix.AT_FDCWD, name))
+	if err != nil {
+		return errno(err)
+	}
+	defer func() { _ = unix.Close(file) }()
+	if !l.Ours(file) {
+		return unix.ECONNREFUSED
+	}
+	return errno(unix.Connect(socket, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d", file)}))
+}
+
+// errno is the number of an error of the kernel; 0 for nil.
+func errno(err error) unix.Errno {
+	number, ok := err.(unix.Errno)
+	if err != nil && !ok {
+		return unix.ECONNREFUSED
+	}
+	return number
+}
+
+// descriptorOf copies a descriptor of a thread.
+func descriptorOf(tid, fd int) (int, error) {
+	pidfd, err := unix.PidfdOpen(processOf(tid), 0)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = unix.Close(pidfd) }()
+	return unix.PidfdGetfd(pidfd, fd, 0)
+}
+
+// processOf is the process of a thread: pidfd_open(2) takes no other.
+func processOf(tid int) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	if err != nil {
+		return tid
+	}
+	for line := range strings.Lines(string(status)) {
+		if text, found := strings.CutPrefix(line, "Tgid:"); found {
+			if pid, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+				return pid
+			}
+		}
+	}
+	return tid
 }
 
 // protocol names the kind of a socket: its type is asked of a copy of the
 // descriptor.
-func protocol(pid, fd int) string {
-	pidfd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return "ip"
-	}
-	defer func() { _ = unix.Close(pidfd) }()
-	socket, err := unix.PidfdGetfd(pidfd, fd, 0)
+func protocol(tid, fd int) string {
+	socket, err := descriptorOf(tid, fd)
 	if err != nil {
 		return "ip"
 	}
@@ -251,6 +314,9 @@ type address struct {
 	port uint16
 	unix string // a path, or @name of the abstract namespace
 }
+
+// isFile reports whether the address is a socket file.
+func (a address) isFile() bool { return a.unix != "" && !strings.HasPrefix(a.unix, "@") }
 
 // memory reads the stopped program's memory.
 type memory struct{ pid int }
@@ -287,8 +353,14 @@ func (m memory) text(at uint64) string {
 	return string(out)
 }
 
+// maxAddress is the size of a struct sockaddr_storage.
+const maxAddress = 128
+
 func (m memory) address(at, length uint64) address {
-	raw := m.read(at, int(min(length, 128)))
+	return decode(m.read(at, int(min(length, maxAddress))))
+}
+
+func decode(raw []byte) address {
 	if len(raw) < 2 {
 		return address{}
 	}
@@ -312,6 +384,36 @@ func (m memory) address(at, length uint64) address {
 	return address{}
 }
 
+// header reads the address out of a struct msghdr.
+func (m memory) header(at uint64) address {
+	raw := m.read(at, 12)
+	if len(raw) < 12 {
+		return address{}
+	}
+	return m.address(binary.NativeEndian.Uint64(raw), uint64(binary.NativeEndian.Uint32(raw[8:])))
+}
+
+// headers reads the addresses out of an array of struct mmsghdr.
+func (m memory) headers(at, n uint64) []address {
+	const size, most = 64, 1024 // the kernel takes no more: UIO_MAXIOV
+	var found []address
+	for i := range min(n, most) {
+		found = append(found, m.header(at+i*size))
+	}
+	return found
+}
+
+// open opens a path of the program as a place only; links lead where they lead
+// the program.
+func (m memory) open(name string) (int, error) {
+	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", m.pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = unix.Close(root) }()
+	return unix.Openat2(root, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+}
+
 // resolve makes a path absolute as the program sees it.
 func (m memory) resolve(dir int32, name string) string {
 	if path.IsAbs(name) {
@@ -330,9 +432,11 @@ func (m memory) resolve(dir int32, name string) string {
 
 // exec records a program that exists; a search through PATH tries many that do not.
 func (m memory) exec(program string, argv uint64) []Event {
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", m.pid, program)); err != nil {
+	file, err := m.open(program)
+	if err != nil {
 		return nil
 	}
+	_ = unix.Close(file)
 	line := program
 	for i := uint64(1); i < 8; i++ {
 		pointer := m.read(argv+8*i, 8)
