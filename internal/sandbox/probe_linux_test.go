@@ -71,6 +71,7 @@ func init() { // an initialiser would refer to itself through nested and several
 		"list":     list,
 
 		"dial":        dial,
+		"dial-mapped": dialMapped,
 		"packet":      packet,
 		"message":     message,
 		"lookup":      lookup,
@@ -88,6 +89,7 @@ func init() { // an initialiser would refer to itself through nested and several
 		"mount":       mount,
 		"mknod":       func(a []string) (string, error) { return "", unix.Mknod(a[0], unix.S_IFBLK|0o666, number(a[1])) },
 		"call":        func(a []string) (string, error) { return "", rawCall(a[0]) },
+		"socket":      func(a []string) (string, error) { return "", socket(number(a[0])) },
 		"open-handle": openHandle,
 
 		"descriptors": descriptors,
@@ -202,6 +204,26 @@ func dial(a []string) (string, error) {
 		return "", err
 	}
 	return "", conn.Close()
+}
+
+// dialMapped connects to an IPv4 address in the clothes of IPv6, from a thread
+// that is not the process's first.
+func dialMapped(a []string) (string, error) {
+	to, err := net.ResolveTCPAddr("tcp4", a[0])
+	if err != nil {
+		return "", err
+	}
+	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return "", err
+	}
+	ended := make(chan error)
+	runtime.LockOSThread()
+	go func() {
+		runtime.LockOSThread()
+		ended <- unix.Connect(fd, &unix.SockaddrInet6{Port: to.Port, Addr: [16]byte(to.IP.To16())})
+	}()
+	return "", <-ended
 }
 
 // packet sends one datagram without connecting.
@@ -408,6 +430,14 @@ func rawCall(name string) error {
 		return errno
 	}
 	return nil
+}
+
+func socket(family int) error {
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return err
 }
 
 // openHandle opens a file by its handle (type and bytes in hexadecimal), which

@@ -68,6 +68,19 @@ func try(t testing.TB, w *World, act string, args ...string) string {
 	return finish(t, launch(t, w, act, args...))
 }
 
+// tryUnrecorded is try for a program that is not recorded, as set-up commands are.
+func tryUnrecorded(t testing.TB, w *World, act string, args ...string) string {
+	t.Helper()
+	c := probeCommand(t, act, args...)
+	c.Recorded = false
+	p, err := w.Run(c)
+	if err != nil {
+		t.Fatalf("%s: %v", act, err)
+	}
+	t.Cleanup(func() { _ = p.Stdin.Close(); _ = p.Stdout.Close() })
+	return finish(t, p)
+}
+
 func finish(t testing.TB, p *Process) string {
 	t.Helper()
 	out := make(chan string, 1)
