@@ -366,7 +366,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return errExpired
 	case errors.As(err, &status) && status.RPC != nil && !status.denied():
 		return status.RPC
-	case errors.Is(err, ErrGone):
+	case errors.Is(err, ErrGone), errors.Is(err, errClosed):
 		return c.gone(err)
 	}
 	return err
