@@ -31,6 +31,9 @@ const (
 	afterKill = 5 * time.Second
 )
 
+// lastMoment is how long a server that seems to be ending is waited for.
+const lastMoment = 2 * time.Second
+
 // Process is a running server.
 type Process struct {
 	// Stdin and Stdout are the server's; the caller closes them. Stdout ends when
@@ -163,7 +166,7 @@ func (p *Process) StderrTail() string { return p.stderr.String() }
 // LastWords says in one line how the server ended, and then the end of what it
 // printed to stderr. A server that is about to end is waited for a moment.
 func (p *Process) LastWords() string {
-	moment := time.NewTimer(afterEOF)
+	moment := time.NewTimer(lastMoment)
 	defer moment.Stop()
 	how := "it is still running"
 	select {
