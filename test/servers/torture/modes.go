@@ -40,10 +40,10 @@ func modes() []mode {
 		{"wrong-types", "lists hints of every wrong type", listing(wrongTypes)},
 		{"no-tools", "answers tools/list without a list", replies("tools/list", object{})},
 		{"stderr-flood", "prints 400 kB to stderr before each message", stderrFlood},
-		{"notification-flood", "sends 20,000 notifications before each message", notificationFlood},
+		{"notification-flood", "sends 5,000 notifications before each message", notificationFlood},
 		{"ignore-eof", "goes on after the end of stdin and after SIGTERM", ignoreEOF},
 		{"grandchild", "leaves a process in a session of its own, whose id it prints to stderr", grandchild},
-		{"giant-line", "lists a tool with a description of 20 MiB", listing(giant)},
+		{"giant-line", "lists a tool with a description of 8 MiB", listing(giant)},
 		{"bad-utf8", "puts bytes into texts that are no UTF-8", badUTF8},
 		{"split-reply", "spreads the reply to tools/list over several lines", splitReply},
 		{"cut-reply", "answers tools/list with half a message", cutReply},
@@ -110,7 +110,7 @@ func wrongTypes() []any {
 }
 
 func giant() []any {
-	return []any{tool("read_note", strings.Repeat("Read all notes. ", 20<<20/16), object{}, hints(true, false, true))}
+	return []any{tool("read_note", strings.Repeat("Read all notes. ", 8<<20/16), object{}, hints(true, false, true))}
 }
 
 func stderrFlood(s *server) {
@@ -124,7 +124,7 @@ func stderrFlood(s *server) {
 func notificationFlood(s *server) {
 	one := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"busy"}}` + "\n"
 	s.write = func(m []byte) {
-		s.raw([]byte(strings.Repeat(one, 20_000)))
+		s.raw([]byte(strings.Repeat(one, 5000)))
 		s.line(m)
 	}
 }
