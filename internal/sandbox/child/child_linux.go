@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -41,6 +42,7 @@ func MaybeRun() {
 type initProcess struct {
 	config  control.Config
 	scratch string
+	staging *os.Root // the machine's folder that holds the staging folder; nil when there is none
 
 	mu      sync.Mutex  // guards what follows
 	changed *sync.Cond  // signalled when forks or idle change
@@ -52,7 +54,7 @@ type initProcess struct {
 func runInit() {
 	runtime.LockOSThread() // mounts and namespaces belong to this thread
 	ignoreSignals()
-	p := &initProcess{running: map[int]int{}}
+	p := &initProcess{running: map[int]int{}, idle: true}
 	p.changed = sync.NewCond(&p.mu)
 	if err := p.serve(); err != nil {
 		_ = control.Send(control.FD, control.Message{Kind: control.Failed, Error: err.Error()})
@@ -85,6 +87,11 @@ func (p *initProcess) serve() error {
 	p.config = *m.Config
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("closing this process to others: %w", err)
+	}
+	if p.config.Staging != "" { // out of reach once the world is built
+		if p.staging, err = os.OpenRoot(filepath.Dir(p.config.Staging)); err != nil {
+			return err
+		}
 	}
 	built, scratch, err := build(p.config)
 	if err != nil {
@@ -125,12 +132,7 @@ func (p *initProcess) obey(m control.Message, fds []int) {
 			p.answer(control.Message{Kind: control.Failed, ID: m.ID, Error: err.Error()})
 		}
 	case control.KillAll:
-		_ = unix.Kill(-1, unix.SIGKILL)
-		p.mu.Lock()
-		for !p.idle {
-			p.changed.Wait()
-		}
-		p.mu.Unlock()
+		p.killAll()
 		p.answer(control.Message{Kind: control.Killed, ID: m.ID})
 	case control.Open:
 		// Files that the server closed to its own user (mode 000) are still
@@ -205,7 +207,7 @@ func (p *initProcess) fork(id int, stdio []int, socket int) (int, error) {
 	// User id 0 would get every capability of this user namespace back on exec,
 	// and could undo the mounts. In a namespace of its own it keeps the id and
 	// the ownership of files, and holds no power over the sandbox.
-	if os.Getuid() == 0 && !p.config.Network {
+	if os.Getuid() == 0 {
 		attr.Sys.Cloneflags = unix.CLONE_NEWUSER
 		attr.Sys.UidMappings = sameIDs(p.config.UserNamespace)
 		attr.Sys.GidMappings = sameIDs(p.config.UserNamespace)
@@ -274,6 +276,16 @@ func (p *initProcess) rest(forks int) {
 	}
 }
 
+// killAll ends every other process of the world, and waits until they are reaped.
+func (p *initProcess) killAll() {
+	_ = unix.Kill(-1, unix.SIGKILL)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.idle {
+		p.changed.Wait()
+	}
+}
+
 func exitStatus(s unix.WaitStatus) int {
 	if s.Signaled() {
 		return 128 + int(s.Signal())
@@ -284,9 +296,10 @@ func exitStatus(s unix.WaitStatus) int {
 // abandon leaves nothing on the machine's disk when ax-check went away in the
 // middle of a preparation.
 func (p *initProcess) abandon() {
-	if p.config.Staging == "" {
+	if p.staging == nil {
 		return
 	}
-	_ = unix.Kill(-1, unix.SIGKILL)
-	_ = os.RemoveAll(p.config.Staging)
+	p.killAll()
+	_ = unix.Unmount(p.config.Staging, unix.MNT_DETACH)
+	_ = p.staging.RemoveAll(filepath.Base(p.config.Staging))
 }
