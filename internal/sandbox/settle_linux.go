@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -137,7 +138,11 @@ func (s *sample) thread(pid int, tid string) {
 		return
 	}
 	call, err := os.ReadFile(dir + "syscall")
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.ESRCH) || errors.Is(err, os.ErrNotExist) && gone(dir):
+		return
+	case err != nil:
+		s.busy = fmt.Sprintf("%s can't be watched: %v", name, err)
 		return
 	}
 	timer, ok := pendingTimer(pid, strings.Fields(string(call)))
@@ -148,6 +153,11 @@ func (s *sample) thread(pid int, tid string) {
 	if timer > 0 && (s.timer == 0 || timer < s.timer) {
 		s.timer = timer
 	}
+}
+
+func gone(dir string) bool {
+	_, err := os.Stat(dir)
+	return err != nil
 }
 
 // parseStat reads the name and the state out of proc_pid_stat(5).

@@ -210,7 +210,10 @@ func (w *World) request(m control.Message, want control.Kind, fds ...int) (answe
 }
 
 func (w *World) exchange(m control.Message, want control.Kind, fds ...int) (answer, error) {
-	if err := control.Send(w.socket, m, fds...); err != nil {
+	switch err := control.Send(w.socket, m, fds...); {
+	case err != nil && w.Alive() && !errors.Is(err, unix.EPIPE):
+		return answer{}, fmt.Errorf("sending an order into the sandbox: %w", err)
+	case err != nil:
 		return answer{}, ErrGone
 	}
 	return w.await(want)
@@ -299,6 +302,9 @@ func (w *World) Run(c Command) (*Process, error) {
 	w.mu.Unlock()
 	err = w.launch(id, c, int(stdinR.Fd()), int(stdoutW.Fd()), int(stderrW.Fd()))
 	if err != nil {
+		w.mu.Lock()
+		delete(w.processes, id)
+		w.mu.Unlock()
 		_ = errors.Join(stdinW.Close(), stdoutR.Close(), stderrR.Close())
 		return nil, err
 	}
@@ -309,7 +315,11 @@ func (w *World) Run(c Command) (*Process, error) {
 		select {
 		case *status = <-exited:
 		case <-w.gone:
-			*status = 128 + int(unix.SIGKILL)
+			select {
+			case *status = <-exited: // both were there
+			default:
+				*status = 128 + int(unix.SIGKILL)
+			}
 		}
 	}()
 	return p, nil
@@ -377,7 +387,10 @@ func (w *World) Close() {
 			}
 		}
 		w.serving.Wait()
+		w.requests.Lock() // nobody sends on a number that is soon another's
 		_ = unix.Close(w.socket)
+		w.socket = -1
+		w.requests.Unlock()
 		for _, l := range w.layers {
 			_ = l.Upper.Close()
 		}
