@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == probeName {
 		probe(os.Args[2:])
 	}
+	if len(os.Args) > 1 && os.Args[1] == holderName {
+		hold(os.Args[2:])
+	}
 	os.Exit(m.Run())
 }
 
