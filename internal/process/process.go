@@ -115,14 +115,18 @@ func find(name, dir string) (string, error) {
 		}
 		return filepath.Abs(path)
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
+	file := name
+	if !filepath.IsAbs(file) {
+		var err error
+		if file, err = filepath.Abs(filepath.Join(dir, file)); err != nil {
+			return "", fmt.Errorf("command %q: %w", name, err)
+		}
 	}
-	path, err := exec.LookPath(name)
+	path, err := exec.LookPath(file) // which adds .exe and the like where that is due
 	if err != nil {
 		return "", fmt.Errorf("command %q cannot be run (a name with a folder is not looked up in PATH): %w", name, errors.Unwrap(err))
 	}
-	return filepath.Abs(path)
+	return path, nil
 }
 
 // Stop ends the server and all that it started, politely at first, and waits

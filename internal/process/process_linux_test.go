@@ -182,15 +182,25 @@ func TestRelativeToTheFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "here"), []byte("#!/bin/sh\npwd\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Start(t.Context(), []string{"./here"}, dir, nil)
-	if err != nil {
-		t.Fatal(err)
+	tests := []struct{ name, from, dir string }{
+		{"the current folder", dir, ""},
+		{"another folder", "/", dir},
+		{"a relative folder", filepath.Dir(dir), filepath.Base(dir)},
 	}
-	out, err := io.ReadAll(p.Stdout)
-	if err != nil || string(out) != dir+"\n" {
-		t.Errorf("got %q, %v, want %q", out, err, dir)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Chdir(test.from)
+			p, err := Start(t.Context(), []string{"./here"}, test.dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := io.ReadAll(p.Stdout)
+			if err != nil || string(out) != dir+"\n" {
+				t.Errorf("got %q, %v, want %q", out, err, dir)
+			}
+			_, _ = p.Stop(), p.Stdout.Close()
+		})
 	}
-	_, _ = p.Stop(), p.Stdout.Close()
 }
 
 // TestNothingIsLeft ends a server that takes no hint, in every way there is.
