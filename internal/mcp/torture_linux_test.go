@@ -280,6 +280,17 @@ func TestTooLargeForTheLimit(t *testing.T) {
 	}
 }
 
+// TestStubbornServer holds that Close ends a server that does not want to.
+func TestStubbornServer(t *testing.T) {
+	d := newTorture(t, "ignore-eof")
+	if got, errs := meet(t, d, mcp.Options{}); got.Connect != "" {
+		t.Fatal(errs)
+	}
+	if status := d.started[0].Status(); status != 128+int(syscall.SIGKILL) {
+		t.Errorf("it ended by itself, with status %d", status)
+	}
+}
+
 // TestTheGrandchildGoesToo holds that Close ends what got away from the server.
 func TestTheGrandchildGoesToo(t *testing.T) {
 	d := newTorture(t, "grandchild")

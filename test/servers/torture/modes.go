@@ -139,10 +139,10 @@ type endless struct{ io.Reader }
 
 func (e endless) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
-	if err == nil {
-		return n, nil
+	for err != nil {
+		time.Sleep(time.Second) // with select, the runtime would call it a deadlock
 	}
-	select {}
+	return n, nil
 }
 
 // sleeper is the argument that makes this program the process left behind.
