@@ -101,8 +101,9 @@ type SettleOptions struct {
 	Max time.Duration
 	// Horizon is how far ahead a pending timer is waited for.
 	Horizon time.Duration
-	// Ticking is the period of timers that the server keeps running anyway, as an
-	// earlier Settled found out; 0 when there are none.
+	// Ticking is for a server that keeps timers running anyway, as an earlier
+	// Settled found out: after so long, timers are no longer waited for. 0 waits
+	// for every timer inside the horizon.
 	Ticking time.Duration
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -55,8 +56,9 @@ type sample struct {
 // looks are this far apart: two equal ones make quiet.
 const betweenLooks = 2 * time.Millisecond
 
-// settledTicking is how long a server whose timers never stop is watched.
-const settledTicking = time.Second
+// A timer is looked at again after half of its time, but not more often than
+// quiet needs and not so late that its end is missed for long.
+const longestPause = 25 * time.Millisecond
 
 // Settle waits until every program of the world sleeps with nothing pending
 // inside the horizon: two looks in a row see all threads waiting and no time
@@ -65,16 +67,16 @@ func (w *World) Settle(ctx context.Context, o SettleOptions) Settled {
 	start := time.Now()
 	var last sample
 	quiet := false
-	var longest time.Duration
-	busyAt := start
+	var longest, busy time.Duration
 	for {
 		now := w.look()
 		elapsed := time.Since(start)
-		ticked := o.Ticking > 0 && elapsed >= max(o.Ticking, settledTicking)
+		ticked := o.Ticking > 0 && elapsed >= o.Ticking
 		pending := now.timer > 0 && now.timer <= o.Horizon && !ticked
 		switch {
 		case now.busy != "":
-			quiet, busyAt = false, time.Now()
+			quiet = false
+			busy += betweenLooks
 		case pending:
 			quiet, longest = false, max(longest, now.timer)
 		case quiet && now.ran == last.ran && now.threads == last.threads:
@@ -86,17 +88,23 @@ func (w *World) Settle(ctx context.Context, o SettleOptions) Settled {
 		default:
 			quiet, last = true, now
 		}
-		if elapsed > o.Max || ctx.Err() != nil || !w.Alive() {
-			s := Settled{Why: now.busy}
-			if s.Why == "" {
-				s.Why = fmt.Sprintf("a timer of %s kept running", now.timer.Round(time.Millisecond))
+		switch {
+		case !w.Alive():
+			return Settled{Why: ErrGone.Error()}
+		case ctx.Err() != nil:
+			return Settled{Why: ctx.Err().Error()}
+		case elapsed > o.Max:
+			// What a timer starts is seen now and then, too.
+			if longest > 0 && busy <= elapsed/4 {
+				return Settled{Why: fmt.Sprintf("a timer of %s kept running", longest.Round(time.Millisecond)), Ticking: longest}
 			}
-			if time.Since(busyAt) > o.Max/4 || now.busy == "" && longest > 0 {
-				s.Ticking = longest
-			}
-			return s
+			return Settled{Why: cmp.Or(now.busy, "something ran now and then")}
 		}
-		time.Sleep(betweenLooks)
+		pause := betweenLooks
+		if pending {
+			pause = min(max(now.timer/2, betweenLooks), longestPause)
+		}
+		time.Sleep(pause)
 	}
 }
 
