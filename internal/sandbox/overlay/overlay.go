@@ -35,14 +35,19 @@ func ReadMounts(mountinfo io.Reader) ([]Mount, error) {
 			continue
 		}
 		m := Mount{
-			Point:    unescape.Replace(fields[4]),
-			Type:     fields[dash+1],
-			ReadOnly: slices.Contains(strings.Split(fields[5], ","), "ro"),
+			Point: unescape.Replace(fields[4]),
+			Type:  fields[dash+1],
+			// The mount may be read-only, or the file system as a whole.
+			ReadOnly: hasOption(fields[5], "ro") || hasOption(fields[len(fields)-1], "ro"),
 		}
 		mounts = slices.DeleteFunc(mounts, func(old Mount) bool { return old.Point == m.Point })
 		mounts = append(mounts, m)
 	}
 	return mounts, lines.Err()
+}
+
+func hasOption(list, option string) bool {
+	return slices.Contains(strings.Split(list, ","), option)
 }
 
 // Action is what to do with one folder of the machine's root.
