@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ax-check/ax-check/internal/effect"
+	"github.com/ax-check/ax-check/internal/verbs"
 )
 
 // readOnly: any effect on state refutes it, in whatever call; only silence
@@ -33,6 +34,9 @@ func (c *trialCase) readOnly() opinion {
 	}
 	if gap := c.untried(stateCoverage, anyCall(call.tells)); gap != "" {
 		return untested(Untried, gap)
+	}
+	if c.Says.Writes() && !c.world.SeesMemory {
+		return untested(UnseenState, "no effect in "+effectiveCalls(len(silent))+", but the tool says that it changes something, and state that only memory holds was not observed")
 	}
 	return observed(true, NoEffect, "no effect in "+effectiveCalls(len(silent))+c.aside(), evidence(adversarial(silent), silent))
 }
@@ -67,6 +71,9 @@ func (c *trialCase) destructive() opinion {
 	spared := func(k call) bool { return k.tells() || k.refusesExisting() }
 	if gap := c.untried(stateCoverage, anyCall(spared)); gap != "" {
 		return untested(Untried, gap)
+	}
+	if c.Says == verbs.Destructive {
+		return untested(Untried, "the tool says that it removes or replaces something, and no call had it do so")
 	}
 	tells := c.count(call.tells)
 	reason := fmt.Sprintf("added something in %d of %s, nothing lost or replaced", len(added), effectiveCalls(tells))

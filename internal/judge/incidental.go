@@ -27,12 +27,13 @@ const manyTools = 6
 //	    call. A file that it creates says less, for a store may be laid out by
 //	    whoever comes first: then the content must be the same, or a further
 //	    such call must have added to it.
-//	(b) At least three tools took effect, every such call of every tool
-//	    makes it, and so does every call that did nothing by its own word
-//	    (failed, or vacuous), with at least two tools among these. That is a
-//	    wrapper's log. A store fails this test: some tool only reads it, or a
-//	    failing call leaves it alone. Where no such calls are there or they leave
-//	    it alone, it takes at least six tools, all of them writing in every call.
+//	(b) Every call that took effect makes it, and so do calls that came to
+//	    nothing by their own word (failed, or vacuous) of at least two tools,
+//	    and most such calls (some are turned down before the server's own code
+//	    sees them); three tools at least make it. That is a wrapper's log. A
+//	    store fails this test: some tool only reads it, or failing calls leave it
+//	    alone. Without such calls it takes at least six tools, all of them
+//	    writing in every call.
 //	(c) The file is only ever added to, three tools or more add to it, and every
 //	    first effective call that does so also changes something else, by
 //	    more than appending and not by what is bookkeeping itself. That is an
@@ -212,7 +213,7 @@ func (b *book) rejectedToo(e effect.Effect) bool {
 // wrapperLog is criterion (b).
 func (b *book) wrapperLog(e effect.Effect) bool {
 	a := b.agreementOn(e)
-	return a.always && (a.tools >= 3 && a.idle || a.tools >= manyTools)
+	return a.always && (a.tools >= 3 && a.idle || a.working >= manyTools)
 }
 
 // mayBeLog reports an effect that (b) would set apart if there were more tools,
@@ -227,9 +228,10 @@ func (b *book) mayBeLog(c effect.Call, e effect.Effect) bool {
 
 // agreement says who touches a spot.
 type agreement struct {
-	tools  int  // how many took effect
-	always bool // every call that took effect touches it
-	idle   bool // so do all calls that came to nothing, of at least two tools
+	tools   int  // how many touch it at all
+	working int  // how many of them in calls that took effect
+	always  bool // every call that took effect touches it
+	idle    bool // so do most calls that came to nothing, of at least two tools
 }
 
 func (b *book) agreementOn(spot effect.Effect) agreement {
@@ -237,21 +239,27 @@ func (b *book) agreementOn(spot effect.Effect) agreement {
 }
 
 func (b *book) agree(spot effect.Effect) agreement {
-	working, idling := map[int]bool{}, map[int]bool{}
-	idle := true
+	tools, working, idling := map[int]bool{}, map[int]bool{}, map[int]bool{}
+	touching, idle := 0, 0
 	for _, e := range b.entries {
 		touches := e.touches(spot)
 		switch {
-		case !e.worked():
-			idling[e.tool] = true
-			idle = idle && touches
-		case !touches:
+		case e.worked() && !touches:
 			return agreement{}
+		case e.worked():
+			working[e.tool], tools[e.tool] = true, true
 		default:
-			working[e.tool] = true
+			idle++
+			if touches {
+				touching++
+				idling[e.tool], tools[e.tool] = true, true
+			}
 		}
 	}
-	return agreement{tools: len(working), always: len(working) > 0, idle: idle && len(idling) >= 2}
+	return agreement{
+		tools: len(tools), working: len(working), always: len(tools) > 0,
+		idle: len(idling) >= 2 && 2*touching > idle,
+	}
 }
 
 // auditTrail is criterion (c).

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ax-check/ax-check/internal/effect"
 	"github.com/ax-check/ax-check/internal/hint"
+	"github.com/ax-check/ax-check/internal/verbs"
 	"github.com/ax-check/ax-check/internal/verdict"
 )
 
@@ -24,6 +25,9 @@ type Subject struct {
 	NamesOutside bool
 	// Untried lists what the planned arguments could not put to the test.
 	Untried []Gap
+	// Says is what the tool's name and description say that it does. It never
+	// accuses; it only keeps silence from being believed too easily.
+	Says verbs.Kind
 	// Skipped says why the tool was not called at all; "" when it was.
 	Skipped string
 	// Doubtful lists targets whose effects count although every call makes
@@ -46,6 +50,8 @@ type World struct {
 	// were observed. Without them silence is no evidence.
 	SeesState   bool
 	SeesContact bool
+	// SeesMemory is true when state that only the process holds was observed too.
+	SeesMemory bool
 	// Noise is what the server does unasked: the effects of the start and of
 	// trials without a call.
 	Noise []effect.Effect

@@ -33,6 +33,7 @@ const (
 	NetworkDependent = "network-dependent"  // the calls needed a network that was refused
 	Untried          = "untried-arguments"  // arguments that could break the claim were not put to it
 	UnknownFormat    = "unknown-format"     // a change in a format that is not understood
+	UnseenState      = "unseen-state"       // the tool says it changes something, and not all state was observed
 	ReplyState       = "reply-state"        // replies count up while no state is seen
 	NoPair           = "no-conclusive-pair" // no repeat whose first call changed state could be judged
 	UnclearContact   = "unclear-contact"    // a contact that the server also makes without the tool

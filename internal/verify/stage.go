@@ -26,8 +26,8 @@ type stage struct {
 	client *mcp.Client
 	// index is what the layers held when last looked at.
 	index *files.Index
-	// ticking is the period of timers that the server keeps running anyway.
-	ticking time.Duration
+	// ticking says that the server keeps timers running whatever is called.
+	ticking bool
 }
 
 // play is everything that all stages of a run have in common.
@@ -37,8 +37,9 @@ type play struct {
 	setup   []sandbox.Command
 	// known is the server's era and revision, so that later stages need not probe.
 	known *mcp.Server
-	// ticking is learned from the first stage, and world as well.
-	ticking time.Duration
+	// What the first stage found out: whether the server keeps timers running
+	// anyway, and what it finds in its world.
+	ticking bool
 	world   argument.World
 }
 
@@ -48,6 +49,9 @@ const (
 	restHorizon  = 5 * time.Second
 	restMax      = 8 * time.Second
 	leaveTimeout = 2 * time.Second
+	// A server with timers of its own never rests; after a call it is watched
+	// this long for what the call may have left behind.
+	tickingWatch = 300 * time.Millisecond
 )
 
 // open makes a world, seeds it, runs the set-up commands, starts the server,
@@ -77,8 +81,8 @@ func (s *stage) prepare(ctx context.Context) error {
 	if err := s.start(ctx); err != nil {
 		return err
 	}
-	if settled := s.rest(ctx); !settled.OK && settled.Ticking == 0 {
-		return s.explain(fmt.Errorf("the server did not come to rest after its start: %s", settled.Why))
+	if err := s.quieten(ctx); err != nil {
+		return s.explain(err)
 	}
 	return s.look()
 }
@@ -247,9 +251,23 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// rest waits until the server has come to rest.
+// quieten waits until a server that was just started has nothing to do. Timers
+// that it has set by then are its own, not a call's.
+func (s *stage) quieten(ctx context.Context) error {
+	settled := s.world.Settle(ctx, sandbox.SettleOptions{Max: restMax, Horizon: restHorizon, Ticking: time.Nanosecond})
+	if !settled.OK {
+		return fmt.Errorf("the server did not come to rest after its start: %s", settled.Why)
+	}
+	return nil
+}
+
+// rest waits until what a call set going has come to an end.
 func (s *stage) rest(ctx context.Context) sandbox.Settled {
-	return s.world.Settle(ctx, sandbox.SettleOptions{Max: restMax, Horizon: restHorizon, Ticking: s.ticking})
+	o := sandbox.SettleOptions{Max: restMax, Horizon: restHorizon}
+	if s.ticking {
+		o.Ticking = tickingWatch
+	}
+	return s.world.Settle(ctx, o)
 }
 
 // look takes a new index of the layers.

@@ -67,9 +67,6 @@ func (r *run) survey(ctx context.Context) error {
 	defer s.close()
 	known := s.client.Server()
 	r.play.known = &known
-	if settled := s.rest(ctx); settled.Ticking > 0 {
-		r.play.ticking, s.ticking = settled.Ticking, settled.Ticking
-	}
 	list, err := s.client.ListTools(ctx)
 	if err != nil {
 		return s.explain(err)
@@ -114,13 +111,20 @@ func (r *run) announce(name, version, protocol, transport string, s *stage) erro
 // long as a trial lasts.
 const controlWait = 300 * time.Millisecond
 
+// control finds out what happens without a call. A server that still has a
+// timer inside the horizon when nothing was asked of it has timers of its own.
 func (r *run) control(ctx context.Context, s *stage) error {
 	s.world.TakeEvents()
-	select {
-	case <-time.After(controlWait):
-	case <-ctx.Done():
-		return ctx.Err()
+	begin := time.Now()
+	settled := s.rest(ctx)
+	if s.ticking = !settled.OK || time.Since(begin) > controlWait; !s.ticking {
+		select {
+		case <-time.After(controlWait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	r.play.ticking = s.ticking
 	var unasked effect.Call
 	r.found.noise, _ = s.observe(ctx, &unasked)
 	rejected := effect.Trial{Tool: unknownTool}

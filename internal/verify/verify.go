@@ -27,6 +27,7 @@ import (
 	"github.com/ax-check/ax-check/internal/report"
 	"github.com/ax-check/ax-check/internal/sandbox"
 	"github.com/ax-check/ax-check/internal/toolset"
+	"github.com/ax-check/ax-check/internal/verbs"
 	"github.com/ax-check/ax-check/internal/verdict"
 )
 
@@ -175,7 +176,7 @@ func (r *run) perform(ctx context.Context, jobs []job) {
 	for len(jobs) > 0 && ctx.Err() == nil {
 		var next []job
 		var group errgroup.Group
-		group.SetLimit(runtime.NumCPU() + 1) // one waits for rest while the others work
+		group.SetLimit(r.atOnce())
 		for _, j := range jobs {
 			group.Go(func() error {
 				if follow, ok := r.do(ctx, j); ok {
@@ -195,6 +196,15 @@ func (r *run) perform(ctx context.Context, jobs []job) {
 	}
 }
 
+// atOnce is how many trials run side by side: one waits for rest while the
+// others keep the processors busy; of servers that never rest, most wait.
+func (r *run) atOnce() int {
+	if r.play.ticking {
+		return 3 * runtime.NumCPU()
+	}
+	return runtime.NumCPU() + 1
+}
+
 // do runs one trial and says which follows from it.
 func (r *run) do(ctx context.Context, j job) (follow job, ok bool) {
 	if ctx.Err() != nil || r.givenUp(j.tool) {
@@ -207,7 +217,7 @@ func (r *run) do(ctx context.Context, j job) (follow job, ok bool) {
 	if j.kind == effect.Restart {
 		t, err = r.play.restart(ctx, j.tool.name, set, r.found.restart)
 	} else {
-		t, err = r.play.twice(ctx, j.tool.name, set)
+		t, err = r.play.twice(ctx, j.tool.name, set, r.unproven(j.tool))
 	}
 	r.progress(j)
 	r.mu.Lock()
@@ -241,6 +251,13 @@ func (r *run) givenUp(t *tool) bool {
 	return t.lost >= maxLost || r.failure != nil
 }
 
+// unproven reports whether no call of a tool has taken effect yet.
+func (r *run) unproven(t *tool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !t.worked
+}
+
 func (r *run) progress(j job) {
 	r.mu.Lock()
 	r.done++
@@ -257,8 +274,10 @@ func (r *run) conclude(ctx context.Context) error {
 	world := r.found.judged()
 	subjects := make([]judge.Subject, 0, len(r.tools))
 	number := 0
+	said := verbs.Names(r.names())
 	for _, t := range r.tools {
 		s := t.subject()
+		s.Says = said.Of(t.name, t.listed.Description).Kind
 		for i := range s.Trials {
 			number++
 			s.Trials[i].ID = fmt.Sprintf("e%d", number)
@@ -285,6 +304,14 @@ func (r *run) conclude(ctx context.Context) error {
 		errs = append(errs, r.sink.Emit(e))
 	}
 	return errors.Join(errs...)
+}
+
+func (r *run) names() []string {
+	var names []string
+	for _, t := range r.tools {
+		names = append(names, t.name)
+	}
+	return names
 }
 
 func (t *tool) subject() judge.Subject {
