@@ -68,9 +68,9 @@ for the world's workspace folder and {home} for its home.
 Everything can be kept in ax-check.yaml under the names of the flags, with command as
 a list of words; then plain "ax-check verify" does.`,
 		Example: `  ax-check verify -- npx -y @modelcontextprotocol/server-filesystem {workspace}
-  ax-check verify --workspace ./fixtures -- node server.js {workspace}
-  ax-check verify --env API_KEY --setup "npm run seed" -- node server.js
-  ax-check verify --format json --record run.jsonl -- ./my-server`,
+  ax-check verify --workspace ./fixtures --cwd "$PWD" -- node server.js {workspace}
+  ax-check verify --env API_KEY --setup "npm run seed" --cwd "$PWD" -- node server.js
+  ax-check verify --format json --record run.jsonl -- my-server`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
 				return usage(fmt.Errorf("%q does not belong here", args[0]), "put the server's command after --: ax-check verify -- "+strings.Join(args, " "))
@@ -189,12 +189,15 @@ func (a *app) run(ctx context.Context, v verify.Options, o reportOptions, progre
 	}
 	err = verify.Run(ctx, v, sinks)
 	progress.Close()
-	if err != nil {
+	run := tape.Run()
+	if err != nil && len(run.Tools) == 0 {
 		return runFailed(err)
 	}
-	run := tape.Run()
 	if err := a.written(a.writeRun(run, o.format)); err != nil {
 		return err
+	}
+	if err != nil {
+		return runFailed(err)
 	}
 	return verdictOf(run, bar, o.strict)
 }
@@ -290,11 +293,18 @@ func runFailed(err error) error {
 }
 
 func startHint(err error) string {
-	if errors.Is(err, mcp.ErrTimeout) {
+	switch {
+	case errors.Is(err, mcp.ErrTimeout):
 		return "does the command start an MCP server that speaks over stdin and stdout, and not a web server or a shell?"
+	case errors.Is(err, mcp.ErrProtocol):
+		return offProtocol
 	}
 	return "in the sandbox it has no network, its own HOME and only the variables given by --env; --setup runs a command before it"
 }
+
+// offProtocol is the hint for a server that is there and answers otherwise than
+// the protocol says.
+const offProtocol = "this is a mistake of the server: tell its authors what it answers"
 
 // settingName looks like the name of a variable that holds a key or a setting.
 var settingName = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
