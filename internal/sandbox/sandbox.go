@@ -92,8 +92,16 @@ type Process struct {
 // Status is the exit status, or 128 plus the signal. Preconditions: Done is closed.
 func (p *Process) Status() int { return *p.status }
 
-// StderrTail is the last part of what the program printed to stderr.
-func (p *Process) StderrTail() string { return p.stderr.String() }
+// StderrTail is the last part of what the program printed to stderr. After its
+// end that is all that it printed itself.
+func (p *Process) StderrTail() string {
+	select {
+	case <-p.Done:
+		p.stderr.finish()
+	default:
+	}
+	return p.stderr.String()
+}
 
 // SettleOptions bound a wait for quiet.
 type SettleOptions struct {

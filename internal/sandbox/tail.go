@@ -3,6 +3,7 @@ package sandbox
 import (
 	"io"
 	"sync"
+	"time"
 )
 
 // tail keeps the last bytes of a stream.
@@ -13,6 +14,10 @@ type tail struct {
 }
 
 const tailBytes = 16 << 10
+
+// drain is how long a stream is waited for whose program has ended. Its children
+// may hold it open for ever.
+const drain = 200 * time.Millisecond
 
 // keepTail drains r until it ends.
 func keepTail(r io.ReadCloser) *tail {
@@ -38,6 +43,14 @@ func (t *tail) add(b []byte) {
 	t.data = append(t.data, b...)
 	if over := len(t.data) - tailBytes; over > 0 {
 		t.data = append(t.data[:0], t.data[over:]...)
+	}
+}
+
+// finish waits until the stream has been read to its end.
+func (t *tail) finish() {
+	select {
+	case <-t.done:
+	case <-time.After(drain):
 	}
 }
 

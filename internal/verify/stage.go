@@ -220,14 +220,16 @@ func (s *stage) explain(err error) error {
 	if s.server == nil {
 		return &StartError{Err: err}
 	}
-	e := &StartError{Err: err, Stderr: s.server.StderrTail()}
-	select {
-	case <-s.server.Done:
-		status := s.server.Status()
-		e.Status = &status
-		e.Stderr = s.server.StderrTail()
-	case <-time.After(100 * time.Millisecond):
+	e := &StartError{Err: err}
+	if errors.Is(err, mcp.ErrGone) { // the end is heard of a little later than its silence
+		select {
+		case <-s.server.Done:
+			status := s.server.Status()
+			e.Status = &status
+		case <-time.After(leaveTimeout):
+		}
 	}
+	e.Stderr = s.server.StderrTail()
 	return e
 }
 
