@@ -62,14 +62,15 @@ const (
 )
 
 // Run verifies a server. Events go to the sink; the error is one that kept the
-// run from being done at all. A cancelled context stops the run early: what was
-// found so far is judged and the record says that it is incomplete.
+// run from being done at all, or from going on. A cancelled context stops the
+// run early, which is no error once the tools are known. What was found so far
+// is judged either way, and the record says that it is incomplete.
 func Run(ctx context.Context, o Options, sink report.Sink) error {
 	r := &run{options: o, sink: sink, started: time.Now(), play: newPlay(o)}
 	if err := sink.Emit(report.First(report.Start{Version: o.Version, Command: o.Shown, Seed: o.Seed})); err != nil {
 		return err
 	}
-	if err := r.survey(ctx); err != nil {
+	if err := r.survey(ctx); err != nil && (ctx.Err() == nil || r.found.set.Tools == nil) {
 		return err
 	}
 	r.plan()
@@ -268,9 +269,6 @@ func (r *run) progress(j job) {
 
 // conclude judges what was collected and closes the record.
 func (r *run) conclude(ctx context.Context) error {
-	if r.failure != nil {
-		return r.failure
-	}
 	world := r.found.judged()
 	subjects := make([]judge.Subject, 0, len(r.tools))
 	number := 0
@@ -295,11 +293,18 @@ func (r *run) conclude(ctx context.Context) error {
 		v := judge.Tool(s, world)
 		events = append(events, report.Event{Verdict: &v})
 	}
-	if ctx.Err() != nil {
-		events = append(events, report.Event{Stopped: &report.Stopped{Reason: "interrupted"}})
+	reason := ""
+	switch {
+	case ctx.Err() != nil:
+		reason = "interrupted"
+	case r.failure != nil:
+		reason = r.failure.Error()
 	}
-	events = append(events, report.Event{End: &report.End{Complete: ctx.Err() == nil}})
-	var errs []error
+	if reason != "" {
+		events = append(events, report.Event{Stopped: &report.Stopped{Reason: reason}})
+	}
+	events = append(events, report.Event{End: &report.End{Complete: reason == ""}})
+	errs := []error{r.failure}
 	for _, e := range events {
 		errs = append(errs, r.sink.Emit(e))
 	}
