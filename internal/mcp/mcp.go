@@ -50,7 +50,8 @@ type Options struct {
 	// RequestTimeout is for one request, default 30 s.
 	RequestTimeout time.Duration
 	// ProbeTimeout is how long the question for the server's era may stay
-	// unanswered before the older handshake is tried as well, default 5 s.
+	// unanswered before the older handshake is tried as well; default 5 s, and at most a
+	// quarter of StartTimeout.
 	ProbeTimeout time.Duration
 	// StartTimeout is for everything from dialling until the server can be used,
 	// default 60 s: a server may first have to be fetched.
@@ -68,8 +69,9 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.RequestTimeout, defaultRequestTimeout)
-	set(&o.ProbeTimeout, defaultProbeTimeout)
 	set(&o.StartTimeout, defaultStartTimeout)
+	// A short start must leave time for the older handshake too.
+	set(&o.ProbeTimeout, min(defaultProbeTimeout, o.StartTimeout/4))
 	if o.ClientName == "" {
 		o.ClientName = "ax-check"
 	}
