@@ -126,6 +126,8 @@ func (s serverSource) hint(err error) string {
 		return s.silent
 	case errors.Is(err, mcp.ErrGone):
 		return s.gone
+	case errors.Is(err, mcp.ErrProtocol):
+		return offProtocol
 	case errors.As(err, &refused):
 		return "check the address, and that the server needs no sign-in"
 	}
