@@ -22,7 +22,7 @@ func script(t *testing.T, interpreter, flag, text string) Command {
 	t.Helper()
 	path := "/usr/bin:/bin:/usr/local/bin"
 	for _, dir := range strings.Split(path, ":") {
-		if exec.Command(dir+"/"+interpreter, "--version").Run() == nil {
+		if exec.Command(dir+"/"+interpreter, flag, "").Run() == nil {
 			return Command{Argv: []string{dir + "/" + interpreter, flag, text}, Dir: Workspace, Env: []string{"PATH=" + path, "HOME=" + Home}, Recorded: true}
 		}
 	}
