@@ -129,7 +129,7 @@ var varying = []struct {
 	{regexp.MustCompile(`machine    kernel \S+`), "machine    kernel K"},
 	{regexp.MustCompile(`\(made as (?:root|user namespace)\)`), "(made as M)"},
 	{regexp.MustCompile(`"version": "(?:\(devel\)|v[0-9][^"]*)"`), `"version": "V"`},
-	{regexp.MustCompile(`"ms": ?[0-9]+`), `"ms": N`},
+	{regexp.MustCompile(`"ax_check":"(?:\(devel\)|v[0-9][^"]*)"`), `"ax_check":"V"`},
 }
 
 func settled(output string) string {
