@@ -157,12 +157,12 @@ func (a *app) verify(ctx context.Context, o verifyOptions) error {
 	if err != nil {
 		return prepareFailed(err)
 	}
-	cwd := o.Cwd
-	if cwd == "" {
-		cwd = "{workspace}"
+	cwd := sandbox.Workspace
+	if o.Cwd != "" {
+		cwd = fromHere(expand(o.Cwd))
 	}
 	return a.run(ctx, verify.Options{
-		Command: command, Shown: o.Command, Dir: expand(cwd), Env: env, Setup: expandAll(o.Setup),
+		Command: filesFromHere(command), Shown: o.Command, Dir: cwd, Env: env, Setup: expandAll(o.Setup),
 		Workspace: seeds.workspace, Home: seeds.home, Seed: o.Seed, CallTimeout: o.Timeout,
 	}, o.reportOptions, progress)
 }
@@ -299,15 +299,16 @@ func startHint(err error) string {
 	case errors.Is(err, mcp.ErrProtocol):
 		return offProtocol
 	}
-	return "in the sandbox it has no network, its own HOME and only the variables given by --env; --setup runs a command before it"
+	return "in the sandbox it starts in the world's workspace (--cwd . for this folder), has no network, its own HOME and only the variables given by --env"
 }
 
 // offProtocol is the hint for a server that is there and answers otherwise than
 // the protocol says.
 const offProtocol = "this is a mistake of the server: tell its authors what it answers"
 
-// settingName looks like the name of a variable that holds a key or a setting.
-var settingName = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
+// settingName looks like the name of a variable that holds a key or a setting:
+// words in capitals, the last of which says what it holds.
+var settingName = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PASS|USER|USERNAME|URL|URI|DSN|HOST|ENDPOINT|REGION|ID|EMAIL|PATH|DIR|FILE|CREDENTIALS|CONNECTION_STRING)\b`)
 
 // keyHint names the variable that a message says is missing, where it does.
 func keyHint(text, otherwise string) string {
@@ -403,6 +404,29 @@ func (a *app) serverEnv(named []string) ([]string, error) {
 		env = append(env, name+"="+expand(value))
 	}
 	return env, nil
+}
+
+// filesFromHere makes the words of a command absolute that name a file by a path
+// from the folder that the user is in, since the server starts in another one.
+func filesFromHere(argv []string) []string {
+	out := slices.Clone(argv)
+	for i, word := range out {
+		if i == 0 && !strings.ContainsRune(word, filepath.Separator) {
+			continue // a program of PATH
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			out[i] = fromHere(word)
+		}
+	}
+	return out
+}
+
+func fromHere(path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return full
 }
 
 var places = strings.NewReplacer("{workspace}", sandbox.Workspace, "{home}", sandbox.Home)

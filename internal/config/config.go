@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -54,9 +57,34 @@ func parse(path string, text []byte) (File, error) {
 		return f, nil
 	}
 	if err := yaml.Load(text, &f, yaml.WithKnownFields()); err != nil {
-		return File{}, fmt.Errorf("%s: %w", path, err)
+		return File{}, fmt.Errorf("%s: %s", path, plain(err))
 	}
 	return f, nil
+}
+
+var (
+	unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+	wrongType  = regexp.MustCompile("cannot construct !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
+	position   = regexp.MustCompile(`at L(\d+)\.C(\d+)`)
+)
+
+// plain says what the yaml library found in words for people who write files.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: construct errors: ")
+	text = unknownKey.ReplaceAllString(text, `unknown key "$1"`)
+	text = wrongType.ReplaceAllStringFunc(text, func(found string) string {
+		part := wrongType.FindStringSubmatch(found)
+		kind := map[string]string{"seq": "a list", "map": "a mapping", "str": "a text", "bool": "true or false", "int": "a number"}[part[1]]
+		want := map[string]string{"config.File": "keys and values", "[]string": "a list of texts", "time.Duration": "a time such as 10s", "string": "a text", "bool": "true or false", "uint64": "a number"}[part[3]]
+		if kind == "" || want == "" {
+			return found
+		}
+		if part[2] != "" {
+			kind = strconv.Quote(part[2])
+		}
+		return "found " + kind + " where " + want + " belongs"
+	})
+	return position.ReplaceAllString(strings.TrimPrefix(text, "go-yaml load error in parser "), "at line $1, column $2")
 }
 
 // Find reads the named file, or FileName when that is there; without either the

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -246,12 +247,24 @@ func (e *StartError) Error() string {
 		text = fmt.Sprintf("the server ended before it answered (exit status %d)", *e.Status)
 	}
 	if printed := strings.TrimSpace(e.Stderr); printed != "" {
-		text += "; it printed: " + lastLines(printed, 5)
+		text += "; it printed: " + essence(printed)
 	}
 	return text
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
+
+// saysError finds the line of a crash report that names the error: stack traces
+// follow it in some languages and stand before it in others.
+var saysError = regexp.MustCompile(`(?m)^\s*(?:[\w.]*(?:Error|Exception)\b|panic|fatal)[^\n]*:.*$`)
+
+// essence is the part of what a server printed that says why it ended.
+func essence(printed string) string {
+	if line := saysError.FindString(printed); line != "" {
+		return strings.TrimSpace(line)
+	}
+	return lastLines(printed, 5)
+}
 
 // quieten waits until a server that was just started has nothing to do. Timers
 // that it has set by then are its own, not a call's.
