@@ -63,14 +63,15 @@ func newVerifyCommand(a *app) *cobra.Command {
 The server is started many times, each time in a world of its own: fresh files, no
 network, your own files readable but never written. Every tool is called there,
 destructive ones too. In the command, in --env, --cwd and --setup, {workspace} stands
-for the world's workspace folder and {home} for its home.
+for the world's workspace folder and {home} for its home. The server starts in the
+workspace; files that its command names are found from the folder where you are.
 
 Everything can be kept in ax-check.yaml under the names of the flags, with command as
 a list of words; then plain "ax-check verify" does.`,
 		Example: `  ax-check verify -- npx -y @modelcontextprotocol/server-filesystem {workspace}
-  ax-check verify --workspace ./fixtures --cwd "$PWD" -- node server.js {workspace}
-  ax-check verify --env API_KEY --setup "npm run seed" --cwd "$PWD" -- node server.js
-  ax-check verify --format json --record run.jsonl -- my-server`,
+  ax-check verify --workspace ./fixtures -- node server.js {workspace}
+  ax-check verify --env API_KEY --setup "npm run seed" --cwd . -- node server.js
+  ax-check verify --format json --record run.jsonl -- ./my-server`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
 				return usage(fmt.Errorf("%q does not belong here", args[0]), "put the server's command after --: ax-check verify -- "+strings.Join(args, " "))
@@ -85,8 +86,8 @@ a list of words; then plain "ax-check verify" does.`,
 	f.StringVar(&o.Workspace, "workspace", "", "`folder` whose copy becomes the workspace, instead of ax-check's own files")
 	f.StringVar(&o.Home, "home", "", "`folder` whose copy becomes the home")
 	f.BoolVar(&o.NoSeed, "no-seed", false, "leave the workspace empty")
-	f.StringArrayVar(&o.Env, "env", nil, "`NAME=VALUE` for the server, or NAME to pass yours; repeatable")
-	f.StringVar(&o.Cwd, "cwd", "", "the server's working `folder` in the world (default {workspace})")
+	f.StringArrayVar(&o.Env, "env", nil, "`NAME=VALUE` for the server, or NAME alone to pass yours; repeatable")
+	f.StringVar(&o.Cwd, "cwd", "", "`folder` that the server starts in (default {workspace})")
 	f.StringArrayVar(&o.Setup, "setup", nil, "shell `command` to run in every world before the server starts; repeatable")
 	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "time limit of each call")
 	f.Uint64Var(&o.Seed, "seed", 0, "`number` that makes the plan of calls; the same number makes the same calls")
