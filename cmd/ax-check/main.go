@@ -9,11 +9,9 @@ import (
 
 	"github.com/ax-check/ax-check/internal/cli"
 	"github.com/ax-check/ax-check/internal/process"
-	"github.com/ax-check/ax-check/internal/sandbox"
 )
 
 func main() {
-	sandbox.MaybeRunChild()
 	process.MaybeGuard()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Environ())

@@ -70,9 +70,9 @@ func (p preparation) goRun(ctx context.Context, args []string) ([]string, error)
 	r := request{
 		kind: "go", name: target, exact: strings.HasPrefix(version, "v") && strings.Count(version, ".") >= 2,
 		key: fmt.Sprint(call.flags, call.targets),
-		run: func(staging string) sandbox.Command {
+		run: func(staging string) (sandbox.Command, error) {
 			argv := append([]string{"go", "install"}, call.flags...)
-			return sandbox.Command{Argv: append(argv, target), Dir: staging, Env: append(env, "GOBIN="+staging)}
+			return sandbox.Command{Argv: append(argv, target), Dir: staging, Env: append(env, "GOBIN="+staging)}, nil
 		},
 	}
 	if remote {
@@ -85,9 +85,9 @@ func (p preparation) goRun(ctx context.Context, args []string) ([]string, error)
 	}
 	// What is built from the source at hand may change at any time: it is built
 	// every time (the build cache makes that quick) and kept by its content.
-	r.run = func(staging string) sandbox.Command {
+	r.run = func(staging string) (sandbox.Command, error) {
 		argv := append([]string{"go", "build", "-o", filepath.Join(staging, "server")}, call.flags...)
-		return sandbox.Command{Argv: append(argv, call.targets...), Dir: here, Env: env}
+		return sandbox.Command{Argv: append(argv, call.targets...), Dir: here, Env: env}, nil
 	}
 	program, err := p.build(ctx, r)
 	return append([]string{program}, call.args...), err

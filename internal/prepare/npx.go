@@ -113,8 +113,13 @@ func (p preparation) npx(ctx context.Context, args []string) ([]string, error) {
 		kind: "npm", name: strings.Join(call.packages, " "), key: fmt.Sprint(call.packages, p.AllowScripts),
 		exact:    !slices.ContainsFunc(call.packages, func(spec string) bool { _, v := packageName(spec); return !exactVersion(v) }),
 		readable: []string{npmrc},
-		run: func(staging string) sandbox.Command {
-			argv := []string{"npm", "install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--prefix", staging}
+		run: func(staging string) (sandbox.Command, error) {
+			// A project of its own tells npm where to install. --prefix would do so
+			// too, and keep npm from the machine's settings, which lie below the prefix.
+			if err := os.WriteFile(filepath.Join(staging, "package.json"), []byte("{}"), 0o644); err != nil {
+				return sandbox.Command{}, fmt.Errorf("making a folder to install into: %w", err)
+			}
+			argv := []string{"npm", "install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"}
 			if !p.AllowScripts {
 				argv = append(argv, "--ignore-scripts")
 			}
@@ -124,7 +129,7 @@ func (p preparation) npx(ctx context.Context, args []string) ([]string, error) {
 			}
 			// The user's download cache is read; what is added to it stays in the sandbox.
 			env = append(env, "npm_config_cache="+filepath.Join(home, ".npm"))
-			return sandbox.Command{Argv: append(argv, call.packages...), Dir: staging, Env: env}
+			return sandbox.Command{Argv: append(argv, call.packages...), Dir: staging, Env: env}, nil
 		},
 	})
 	if err != nil {

@@ -118,7 +118,7 @@ type request struct {
 	key  string // what makes it another program
 	// exact requests never change, others are asked for again when not fresh.
 	exact bool
-	run   func(staging string) sandbox.Command
+	run   func(staging string) (sandbox.Command, error)
 	// readable settings of the user that this step may see.
 	readable []string
 }
@@ -190,12 +190,16 @@ func sweep(kind string) {
 
 // fetch runs the request's command in a sandbox that has the network.
 func (p preparation) fetch(ctx context.Context, r request, staging string) error {
+	command, err := r.run(staging)
+	if err != nil {
+		return err
+	}
 	world, err := sandbox.Start(ctx, sandbox.Spec{Network: true, Writable: []string{staging}, Staging: staging, Readable: r.readable})
 	if err != nil {
 		return err
 	}
 	defer world.Close()
-	process, err := world.Run(r.run(staging))
+	process, err := world.Run(command)
 	if err != nil {
 		return fmt.Errorf("fetching %s: %w", r.name, err)
 	}

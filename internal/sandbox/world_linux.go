@@ -21,10 +21,6 @@ import (
 	"github.com/ax-check/ax-check/internal/sandbox/seccomp"
 )
 
-// MaybeRunChild takes over the process when it was started as a part of a
-// sandbox. It must be the first thing that main does.
-func MaybeRunChild() { child.MaybeRun() }
-
 // World is one sandbox.
 type World struct {
 	init    *exec.Cmd

@@ -8,9 +8,6 @@ import (
 	"runtime"
 )
 
-// MaybeRunChild does nothing: there are no sandboxes on this system.
-func MaybeRunChild() {}
-
 // World can't be made on this system.
 type World struct{}
 

@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options, sink report.Sink) error {
 func newPlay(o Options) *play {
 	p := &play{options: o, command: sandbox.Command{Argv: o.Command, Dir: o.Dir, Env: o.Env, Recorded: true}}
 	for _, line := range o.Setup {
-		p.setup = append(p.setup, sandbox.Command{Argv: []string{"sh", "-c", line}, Dir: o.Dir, Env: o.Env})
+		p.setup = append(p.setup, sandbox.Command{Argv: []string{"sh", "-c", line}, Dir: o.Dir, Env: o.Env, Recorded: true})
 	}
 	return p
 }
