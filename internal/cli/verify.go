@@ -74,6 +74,9 @@ a list of words; then plain "ax-check verify" does.`,
   ax-check verify --format json --record run.jsonl -- ./my-server`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
+				if isURL(args[0]) {
+					return usage(errors.New("verify runs servers that it can start itself; one at a URL is out of its sight"), "give the command that starts the server after --; ax-check lint takes a URL")
+				}
 				return usage(fmt.Errorf("%q does not belong here", args[0]), "put the server's command after --: ax-check verify -- "+strings.Join(args, " "))
 			}
 			if err := o.merge(cmd, args); err != nil {

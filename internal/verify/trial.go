@@ -157,7 +157,7 @@ func (s *stage) observe(ctx context.Context, c *effect.Call) (effects []effect.E
 	if err := s.look(); err != nil {
 		return nil, err.Error()
 	}
-	effects = files.Diff(before, s.index)
+	effects = capped(files.Diff(before, s.index))
 	for _, e := range s.world.TakeEvents() {
 		switch e.Kind {
 		case sandbox.Refused:
@@ -172,6 +172,30 @@ func (s *stage) observe(ctx context.Context, c *effect.Call) (effects []effect.E
 		}
 	}
 	return unique(effects), problem
+}
+
+// maxOfClass is how many effects of one class are kept of one call.
+const maxOfClass = 200
+
+// capped keeps the first effects of each class, and says on the last one of a
+// class how many more there were.
+func capped(effects []effect.Effect) []effect.Effect {
+	seen := map[effect.Class]int{}
+	last := map[effect.Class]int{}
+	var out []effect.Effect
+	for _, e := range effects {
+		if seen[e.Class]++; seen[e.Class] <= maxOfClass {
+			last[e.Class] = len(out)
+			out = append(out, e)
+		}
+	}
+	for class, n := range seen {
+		if n > maxOfClass {
+			e := &out[last[class]]
+			e.Detail = strings.TrimPrefix(fmt.Sprintf("%s; and %d more like it", e.Detail, n-maxOfClass), "; ")
+		}
+	}
+	return out
 }
 
 func contact(e sandbox.Event) effect.Effect {
