@@ -377,10 +377,7 @@ func (d *differ) emit() {
 		d.effects = append(d.effects, e)
 	}
 	for i := range d.effects {
-		if e := &d.effects[i]; d.isSharedMemory(e.Target) {
-			e.Volatile = true
-			e.Detail = "shared memory of a database, derived from the log beside it"
-		}
+		d.besideDatabase(&d.effects[i])
 	}
 }
 
@@ -411,9 +408,62 @@ func (d *differ) linkNames() map[identity]string {
 	return names
 }
 
-// isSharedMemory recognises the shared memory of an SQLite database in WAL
-// mode, in which reading writes (https://www.sqlite.org/walformat.html).
-func (d *differ) isSharedMemory(p string) bool {
-	base, ok := strings.CutSuffix(p, "-shm")
-	return ok && (d.before.look(base+"-wal") != nil || d.after.look(base+"-wal") != nil)
+// besideDatabase tells the files beside an SQLite database apart from content:
+// its shared memory and its journal come and go with reading too, and its
+// write-ahead log holds changes of rows, of which added bytes say nothing
+// (https://www.sqlite.org/tempfiles.html, https://www.sqlite.org/walformat.html).
+func (d *differ) besideDatabase(e *effect.Effect) {
+	for _, suffix := range []string{"-shm", "-wal", "-journal"} {
+		base, ok := strings.CutSuffix(e.Target, suffix)
+		if !ok || !d.isDatabase(base) {
+			continue
+		}
+		switch {
+		case suffix == "-shm":
+			e.Volatile, e.Detail = true, "shared memory of a database, derived from the log beside it"
+		case suffix == "-journal":
+			e.Volatile, e.Detail = true, "journal of a database, kept while it is written"
+		case d.emptyLog(e.Target) || e.Class == effect.Delete && d.sameContent(base):
+			e.Volatile, e.Detail = true, "log of a database without anything that is not in the database"
+		default:
+			e.Class, e.Detail = effect.Rewritten, "write-ahead log of a database"
+		}
+	}
+}
+
+// isDatabase reports whether a path is an SQLite database, by its first bytes;
+// of one that is too large to be held, by the log that lies beside it.
+func (d *differ) isDatabase(p string) bool {
+	const magic = "SQLite format 3\x00"
+	for _, v := range []view{d.before, d.after} {
+		e := v.read(p)
+		switch {
+		case !e.isRegular():
+		case e.held && strings.HasPrefix(e.bytes.Value(), magic):
+			return true
+		case !e.held && (v.look(p+"-wal") != nil || v.look(p+"-journal") != nil):
+			return true
+		}
+	}
+	return false
+}
+
+func (d *differ) sameContent(p string) bool {
+	before, after := d.before.read(p), d.after.read(p)
+	if before == nil || after == nil {
+		return false
+	}
+	old, _ := samenessOf(before)
+	now, ok := samenessOf(after)
+	return ok && old == now
+}
+
+// emptyLog reports whether a log holds nothing, on whichever side it is there.
+func (d *differ) emptyLog(p string) bool {
+	for _, v := range []view{d.before, d.after} {
+		if e := v.look(p); e != nil && e.size > 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -332,9 +332,29 @@ func TestPlainLayer(t *testing.T) {
 			[]string{`volatile modify file /w/a (same bytes, new times)`},
 		},
 		{
-			"shared memory beside a log", func(w *world) { w.write("app.db-wal", "w"); w.write("app.db-shm", "\x001") },
+			"shared memory of a database", func(w *world) { w.write("app.db", sqlite); w.write("app.db-shm", "\x001") },
 			func(w *world) { w.write("app.db-shm", "\x002") },
 			[]string{`volatile rewritten file /w/app.db-shm: "(2 bytes, binary)" -> "(2 bytes, binary)" (shared memory of a database, derived from the log beside it)`},
+		},
+		{
+			"an empty log made by reading", func(w *world) { w.write("app.db", sqlite) },
+			func(w *world) { w.write("app.db-wal", "") },
+			[]string{`volatile create file /w/app.db-wal: "" (log of a database without anything that is not in the database)`},
+		},
+		{
+			"a log that was merged before", func(w *world) { w.write("app.db", sqlite); w.write("app.db-wal", "w\x00") },
+			func(w *world) { w.must(os.Remove(w.path("app.db-wal"))) },
+			[]string{`volatile delete file /w/app.db-wal: "(2 bytes, binary)" -> (log of a database without anything that is not in the database)`},
+		},
+		{
+			"a row written to the log", func(w *world) { w.write("app.db", sqlite); w.write("app.db-wal", "w\x00") },
+			func(w *world) { w.write("app.db-wal", "w\x00x") },
+			[]string{`rewritten file /w/app.db-wal: "(1 bytes, binary)" (write-ahead log of a database)`},
+		},
+		{
+			"a journal left behind", func(w *world) { w.write("app.db", sqlite) },
+			func(w *world) { w.write("app.db-journal", "j\x00") },
+			[]string{`volatile create file /w/app.db-journal: "(2 bytes, binary)" (journal of a database, kept while it is written)`},
 		},
 		{
 			"a name like shared memory alone", func(w *world) { w.write("app.db-shm", "\x001") },
@@ -712,3 +732,6 @@ func BenchmarkRescan10k(b *testing.B) {
 		}
 	}
 }
+
+// sqlite is the start of a database file.
+const sqlite = "SQLite format 3\x00\x10\x00"
