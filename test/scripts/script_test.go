@@ -5,16 +5,19 @@ package scripts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ax-check/ax-check/internal/cli"
 	"github.com/ax-check/ax-check/internal/process"
+	"github.com/ax-check/ax-check/internal/sandbox"
 )
 
 func TestMain(m *testing.M) {
@@ -36,8 +39,19 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Condition:           condition,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
+}
+
+var worlds = sync.OnceValue(func() bool { return sandbox.Check(context.Background()).OK })
+
+// condition is [worlds]: this machine can make a sandbox.
+func condition(name string) (bool, error) {
+	if name != "worlds" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return worlds(), nil
 }
 
 // exits CODE COMMAND... runs a command that must end with that exit code.
