@@ -122,7 +122,8 @@ type Settled struct {
 	Why string
 	// Pending is the nearest timer beyond the horizon; 0 when there was none.
 	Pending time.Duration
-	// Ticking is the longest timer seen when timers alone kept the server from
+	// Ticking is the longest timer inside the horizon that was waited for, 0 when
+	// there was none. When OK is false, timers alone kept the server from
 	// settling: they are periodic then.
 	Ticking time.Duration
 }

@@ -80,7 +80,7 @@ func (w *World) Settle(ctx context.Context, o SettleOptions) Settled {
 		case pending:
 			quiet, longest = false, max(longest, now.timer)
 		case quiet && now.ran == last.ran && now.threads == last.threads:
-			s := Settled{OK: true}
+			s := Settled{OK: true, Ticking: longest}
 			if now.timer > o.Horizon {
 				s.Pending = now.timer
 			}

@@ -56,15 +56,27 @@ var cacheDirs = []string{"/tmp", "/var/tmp", "/dev/shm", sandbox.Home + "/.cache
 // unknownTool is a name that no server has.
 const unknownTool = "ax_check_no_such_tool"
 
-// survey opens the first world: it lists the tools, and is then the control. It
-// waits as a trial does, asks for a tool that does not exist, and restarts the
-// server, with no call of a tool.
+// survey opens the first world and lists the tools there. The world goes on as the
+// control, beside the trials: it shows what happens without a call of a tool.
 func (r *run) survey(ctx context.Context) error {
 	s, err := r.play.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	if err := r.list(ctx, s); err != nil {
+		s.close()
+		return err
+	}
+	r.controlled = make(chan struct{})
+	go func() {
+		defer close(r.controlled)
+		defer s.close()
+		r.control(ctx, s)
+	}()
+	return nil
+}
+
+func (r *run) list(ctx context.Context, s *stage) error {
 	known := s.client.Server()
 	r.play.known = &known
 	list, err := s.client.ListTools(ctx)
@@ -80,7 +92,20 @@ func (r *run) survey(ctx context.Context) error {
 	if err := r.announce(known.Name, known.Version, known.Protocol, known.Transport, s); err != nil {
 		return err
 	}
-	return r.control(ctx, s)
+	s.world.TakeEvents()
+	s.ticking = s.keepsTimers(ctx)
+	r.play.ticking = s.ticking
+	return ctx.Err()
+}
+
+// keepsTimers reports whether a server that nothing was asked of has timers
+// running that do not come to an end soon after its start.
+func (s *stage) keepsTimers(ctx context.Context) bool {
+	settled := s.rest(ctx)
+	if settled.OK && settled.Ticking <= time.Second {
+		settled = s.rest(ctx)
+	}
+	return !settled.OK || settled.Ticking > 0
 }
 
 func (r *run) announce(name, version, protocol, transport string, s *stage) error {
@@ -111,20 +136,14 @@ func (r *run) announce(name, version, protocol, transport string, s *stage) erro
 // long as a trial lasts.
 const controlWait = 300 * time.Millisecond
 
-// control finds out what happens without a call. A server that still has a
-// timer inside the horizon when nothing was asked of it has timers of its own.
-func (r *run) control(ctx context.Context, s *stage) error {
-	s.world.TakeEvents()
-	begin := time.Now()
-	settled := s.rest(ctx)
-	if s.ticking = !settled.OK || time.Since(begin) > controlWait; !s.ticking {
-		select {
-		case <-time.After(controlWait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// control finds out what happens without a call of a tool: in the time of a
+// trial, for a name that no tool has, and by a restart.
+func (r *run) control(ctx context.Context, s *stage) {
+	select {
+	case <-time.After(controlWait):
+	case <-ctx.Done():
+		return
 	}
-	r.play.ticking = s.ticking
 	var unasked effect.Call
 	r.found.noise, _ = s.observe(ctx, &unasked)
 	rejected := effect.Trial{Tool: unknownTool}
@@ -132,15 +151,11 @@ func (r *run) control(ctx context.Context, s *stage) error {
 		s.call(ctx, &rejected, []byte("{}"))
 		r.found.rejected = rejected.Effects
 		if !rejected.Calls[len(rejected.Calls)-1].Replied() {
-			return nil // a server that ends or hangs at an unknown name has no more to tell
+			return // a server that ends or hangs at an unknown name has no more to tell
 		}
 	}
-	changed, err := s.restart(ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the restart trials will say so, tool by tool
-	}
-	r.found.restart = changed
-	return nil
+	// Where the server does not come up again, the restart trials say so.
+	r.found.restart, _ = s.restart(ctx)
 }
 
 // judged is the survey as the judge needs it.

@@ -75,6 +75,9 @@ func Run(ctx context.Context, o Options, sink report.Sink) error {
 	}
 	r.plan()
 	r.rehearse(ctx)
+	if r.controlled != nil {
+		<-r.controlled
+	}
 	return r.conclude(ctx)
 }
 
@@ -93,6 +96,9 @@ type run struct {
 	play    *play
 	found   survey
 	tools   []*tool
+
+	// controlled is closed when the control has told all it can.
+	controlled chan struct{}
 
 	mu          sync.Mutex // guards what follows, and the tools' results
 	done, total int
@@ -216,6 +222,7 @@ func (r *run) do(ctx context.Context, j job) (follow job, ok bool) {
 	var t effect.Trial
 	var err error
 	if j.kind == effect.Restart {
+		<-r.controlled
 		t, err = r.play.restart(ctx, j.tool.name, set, r.found.restart)
 	} else {
 		t, err = r.play.twice(ctx, j.tool.name, set, r.unproven(j.tool))
