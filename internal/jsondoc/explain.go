@@ -25,7 +25,7 @@ func (p *parser) explain(err error) error {
 		return p.unexpectedEnd()
 	}
 	at := min(p.skipped+int(syntactic.ByteOffset), len(p.doc.Text))
-	if at == len(p.doc.Text) {
+	if len(bytes.TrimSpace(p.doc.Text[at:])) == 0 {
 		return p.unexpectedEnd()
 	}
 	if problem := recognise(p.doc.Text, at); problem != "" {
@@ -73,6 +73,9 @@ func recognise(text []byte, at int) string {
 	case c < ' ' && c != '\t' && c != '\n' && c != '\r':
 		return fmt.Sprintf("a control character (U+%04X); inside a string write \\u%04x", c, c)
 	case c == '\n' || c == '\r' || c == '\t':
+		if word := trailingWord(text[:at]); word != "" && startsValue(text[:at-len(word)]) {
+			return word + " is not a JSON value"
+		}
 		return "a line break or tab inside a string; write \\n or \\t"
 	case c == '}' || c == ']':
 		return fmt.Sprintf("unexpected %c", c)
@@ -103,6 +106,10 @@ func leadingWord(text []byte) string {
 		end = len(text)
 	}
 	return string(text[:min(end, 20)])
+}
+
+func trailingWord(text []byte) string {
+	return string(text[len(bytes.TrimRightFunc(text, func(r rune) bool { return r < 0x80 && isWordByte(byte(r)) })):])
 }
 
 func isWordByte(c byte) bool {

@@ -98,6 +98,8 @@ func TestErrorsInPlainWords(t *testing.T) {
 		{`{"a": True}`, "line 1 column 7: True is not a JSON value"},
 		{`{a: 1}`, "line 1 column 2: a key must be a string in double quotes"},
 		{`{"a": undefined}`, "line 1 column 7: undefined is not a JSON value"},
+		{"{\"a\": tru\n", "line 2 column 1: unexpected end of file: the object opened at line 1 column 1 is never closed"},
+		{"[tru\n]", "line 1 column 5: tru is not a JSON value"},
 		{"[\"a\nb\"]", "line 1 column 4: a line break or tab inside a string; write \\n or \\t"},
 		{"[\"\x01\"]", "line 1 column 3: a control character (U+0001); inside a string write \\u0001"},
 		{`{"a": 1 "b": 2}`, `line 1 column 9: invalid character '"' after object value (expecting ',' or '}')`},
