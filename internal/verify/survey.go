@@ -41,6 +41,9 @@ func Environment(lookup func(string) string) []string {
 		"XDG_CONFIG_HOME=" + sandbox.Home + "/.config",
 		"XDG_DATA_HOME=" + sandbox.Home + "/.local/share",
 		"XDG_STATE_HOME=" + sandbox.Home + "/.local/state",
+		// Python compiles a module that it first loads in the middle of a call, and
+		// would leave the result beside the source: nothing that the tool does.
+		"PYTHONDONTWRITEBYTECODE=1",
 	}
 	for _, name := range []string{"PATH", "LANG", "TERM"} {
 		if value := lookup(name); value != "" {

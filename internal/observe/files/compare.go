@@ -78,6 +78,9 @@ func compareContent(p string, old, now *entry) []effect.Effect {
 		e = modified(p, old, now)
 		e.Detail = "emptied"
 		return []effect.Effect{e}
+	case old.held && now.held && sameGitIndex(old.bytes.Value(), now.bytes.Value()):
+		e.Class, e.Volatile, e.Detail = effect.Rewritten, true, "git looked at its files again; the entries are the same"
+		return []effect.Effect{e}
 	case isPrefix(old, now):
 		e.Class, e.Detail = effect.Append, fmt.Sprintf("%d bytes added at the end", now.size-old.size)
 		e.After, e.Truncated = showAdded(old, now)
