@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,9 @@ var build = sync.OnceValues(func() (dir string, err error) {
 	if dir := os.Getenv(builtIn); dir != "" {
 		return dir, nil
 	}
+	if err := readSources(); err != nil {
+		return "", err
+	}
 	if scratch, err = os.MkdirTemp("", "ax-check-acceptance-"); err != nil {
 		return "", err
 	}
@@ -55,6 +59,23 @@ var build = sync.OnceValues(func() (dir string, err error) {
 	}
 	return scratch, os.Setenv(builtIn, scratch)
 })
+
+// readSources reads all that the programs are made of, because go test keeps a
+// result until something changes that the test has read.
+func readSources() error {
+	root := os.DirFS(filepath.Join("..", ".."))
+	return fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case filepath.Ext(name) == ".go":
+			_, err = fs.ReadFile(root, name)
+		}
+		return err
+	})
+}
 
 // built is the path of a program under test.
 func built(t testing.TB, name string) string {
