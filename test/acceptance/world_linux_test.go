@@ -176,7 +176,7 @@ func TestSurroundings(t *testing.T) {
 	s.env = append(s.env, "WITNESS_OWN=mine", "WITNESS_KEPT=private", "API_TOKEN=private")
 	want := map[string]string{
 		"show_place": `in /ax-check/home with ["/ax-check/workspace/a" "--home=/ax-check/home"]`,
-		"show_environment": "HOME LANG PATH TMPDIR WITNESS_DIR=/ax-check/workspace WITNESS_OWN=mine " +
+		"show_environment": "HOME LANG PATH PYTHONDONTWRITEBYTECODE TMPDIR WITNESS_DIR=/ax-check/workspace WITNESS_OWN=mine " +
 			"XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME",
 	}
 	wanted := func(t *testing.T, said map[string]string) {
