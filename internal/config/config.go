@@ -65,7 +65,7 @@ func parse(path string, text []byte) (File, error) {
 var (
 	unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
 	wrongType  = regexp.MustCompile("cannot construct !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
-	position   = regexp.MustCompile(`at L(\d+)\.C(\d+)`)
+	position   = regexp.MustCompile(`at L(\d+)\.C(\d+)(?:-L\d+\.C\d+)?`)
 )
 
 // plain says what the yaml library found in words for people who write files.
