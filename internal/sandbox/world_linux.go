@@ -37,6 +37,7 @@ type World struct {
 
 	mu        sync.Mutex // guards what follows
 	events    []Event
+	questions int              // turned to DNS, and not heard of from it yet
 	processes map[int]chan int // ID of a Run to where its status goes
 
 	gone    chan struct{} // closed when the control socket has ended
@@ -183,7 +184,7 @@ func (w *World) listen() {
 		}
 		switch m.Kind {
 		case control.Lookup:
-			w.emit(Event{Kind: Lookup, Target: m.Name})
+			w.answered(m.Name)
 		case control.Exited:
 			w.mu.Lock()
 			done := w.processes[m.ID]
@@ -235,6 +236,44 @@ func (w *World) emit(e Event) {
 	e.At = time.Now()
 	w.mu.Lock()
 	w.events = append(w.events, e)
+	w.mu.Unlock()
+}
+
+// heard takes what the recorder tells.
+func (w *World) heard(e seccomp.Event) {
+	if e.Kind == seccomp.Asked {
+		w.mu.Lock()
+		w.questions++
+		w.mu.Unlock()
+		return
+	}
+	w.emit(Event{Kind: EventKind(e.Kind), Target: e.Target})
+}
+
+// answered takes a name that DNS was asked for; "" is one of the sandbox's own.
+func (w *World) answered(name string) {
+	w.mu.Lock()
+	w.questions = max(0, w.questions-1)
+	w.mu.Unlock()
+	if name != "" {
+		w.emit(Event{Kind: Lookup, Target: name})
+	}
+}
+
+// AwaitNames waits, at most for limit, until DNS has told the names that programs
+// turned to it for: it tells them by another way than the recorder, and a
+// program may have given up waiting for its answer.
+func (w *World) AwaitNames(limit time.Duration) {
+	for end := time.Now().Add(limit); time.Now().Before(end) && w.Alive(); time.Sleep(betweenLooks) {
+		w.mu.Lock()
+		open := w.questions
+		w.mu.Unlock()
+		if open == 0 {
+			return
+		}
+	}
+	w.mu.Lock()
+	w.questions = 0 // never sent
 	w.mu.Unlock()
 }
 
@@ -338,7 +377,7 @@ func (w *World) launch(id int, c Command, stdio ...int) error {
 func (w *World) record(fd int) {
 	l := &seccomp.Listener{
 		FD:      fd,
-		Emit:    func(e seccomp.Event) { w.emit(Event{Kind: EventKind(e.Kind), Target: e.Target}) },
+		Emit:    w.heard,
 		Refuses: w.fences.refuses,
 		Ours:    w.fences.ours,
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"time"
 )
 
 // World can't be made on this system.
@@ -25,6 +26,7 @@ func Check(context.Context) Support { return unsupported.Support }
 // The methods exist so that callers build; no World exists to call them on.
 
 func (w *World) TakeEvents() []Event                           { return nil }
+func (w *World) AwaitNames(time.Duration)                      {}
 func (w *World) Layers() []Layer                               { return nil }
 func (w *World) Folder(string) (*os.Root, error)               { return nil, unsupported }
 func (w *World) Run(Command) (*Process, error)                 { return nil, unsupported }

@@ -146,6 +146,9 @@ func (s *stage) call(ctx context.Context, t *effect.Trial, arguments json.RawMes
 	t.Calls = append(t.Calls, c)
 }
 
+// namesLimit is how long names that were asked of DNS are waited for.
+const namesLimit = time.Second
+
 // observe waits for rest and tells what changed and what was recorded since the
 // last look. It returns why the world could not be observed, "" when it could.
 func (s *stage) observe(ctx context.Context, c *effect.Call) (effects []effect.Effect, problem string) {
@@ -153,6 +156,7 @@ func (s *stage) observe(ctx context.Context, c *effect.Call) (effects []effect.E
 	if !settled.OK {
 		problem = "the server did not come to rest: " + settled.Why
 	}
+	s.world.AwaitNames(namesLimit)
 	before := s.index
 	if err := s.look(); err != nil {
 		return nil, err.Error()

@@ -109,7 +109,7 @@ func answer(packet []byte) []byte {
 	for _, q := range questions {
 		name := strings.TrimSuffix(q.Name.String(), ".")
 		if ownName(name) {
-			continue
+			name = "" // it counts as an answer, and is nothing to report
 		}
 		kind := strings.TrimPrefix(q.Type.String(), "Type")
 		_ = control.Send(control.FD, control.Message{Kind: control.Lookup, Name: name, Path: kind})

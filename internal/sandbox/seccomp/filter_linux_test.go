@@ -156,7 +156,7 @@ func TestJudge(t *testing.T) {
 		{"outside", []address{at("192.0.2.1:80")}, verdict{events: []Event{{Contact, "tcp://192.0.2.1:80"}}, errno: unix.ENETUNREACH}},
 		{"loopback", []address{at("[::1]:80")}, verdict{events: []Event{{Loopback, "tcp://[::1]:80"}}, proceed: true}},
 		{"any address, which is loopback", []address{at("0.0.0.0:80")}, verdict{events: []Event{{Loopback, "tcp://0.0.0.0:80"}}, proceed: true}},
-		{"the sandbox's own DNS", []address{at("127.0.0.1:53")}, verdict{proceed: true}},
+		{"the sandbox's own DNS", []address{at("127.0.0.1:53")}, verdict{events: []Event{{Kind: Asked}}, proceed: true}},
 		{"DNS outside", []address{at("192.0.2.1:53")}, verdict{events: []Event{{Contact, "tcp://192.0.2.1:53"}}, errno: unix.ENETUNREACH}},
 		{"a socket file", []address{{unix: "/s"}}, verdict{errno: unix.ECONNREFUSED}},
 		{"an abstract socket", []address{{unix: "@s"}}, verdict{proceed: true}},

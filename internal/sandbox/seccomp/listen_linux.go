@@ -17,10 +17,12 @@ import (
 // EventKind says what a program did.
 type EventKind string
 
+// Asked turned to the sandbox's own DNS, which tells the name a little later.
 // Contact went outside and was refused; Loopback stayed inside the sandbox;
 // Exec ran a program; Refused is a write that the sandbox made fail although
 // the machine would have allowed it.
 const (
+	Asked    EventKind = "asked"
 	Contact  EventKind = "contact"
 	Loopback EventKind = "loopback"
 	Exec     EventKind = "exec"
@@ -183,6 +185,7 @@ func judge(protocol string, addresses ...address) verdict {
 			v.errno, v.proceed = unix.ECONNREFUSED, false
 		case !to.ip.IsValid():
 		case to.ip.IsLoopback() && to.port == 53: // the sandbox's own DNS, which records the name
+			v.events = append(v.events, Event{Kind: Asked})
 		case to.ip.IsLoopback() || to.ip.IsUnspecified():
 			v.events = append(v.events, Event{Loopback, target})
 		default:
