@@ -9,9 +9,9 @@ import (
 	"github.com/ax-check/ax-check/internal/effect"
 )
 
-// timestamps matches ISO 8601 dates and times, times of day, and Unix times in
-// seconds or milliseconds (10 or 13 digits, 2001 to 2033).
-var timestamps = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:\.\d+)?\b|\b1\d{9}(?:\d{3})?(?:\.\d+)?\b`)
+// timestamps matches ISO 8601 dates and times, times of day, and Unix times from
+// seconds to nanoseconds (10, 13, 16 or 19 digits, 2001 to 2033).
+var timestamps = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:\.\d+)?\b|\b1\d{9}(?:\d{3}){0,3}(?:\.\d+)?\b`)
 
 // movesClock reports a replaced value that differs from the old one in
 // timestamps only, none of which the arguments gave. It says when something

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ax-check/ax-check/internal/effect"
+	"github.com/ax-check/ax-check/internal/verbs"
 )
 
 // manyTools is how many tools must write a place in every call before that
@@ -34,14 +35,21 @@ const manyTools = 6
 //	    store fails this test: some tool only reads it, or failing calls leave it
 //	    alone. Without such calls it takes at least six tools, all of them
 //	    writing in every call.
-//	(c) The file is only ever added to, three tools or more add to it, and every
-//	    first effective call that does so also changes something else, by
-//	    more than appending and not by what is bookkeeping itself. That is an
-//	    audit trail, the change itself is beside it and counts. A repeat that
-//	    leaves only a line in the trail has therefore changed nothing that counts.
+//	(c) The file is only ever added to, every first effective call that does so
+//	    also changes something else that is not bookkeeping itself, and for three
+//	    tools or more that is more than appending. That is an audit trail, the
+//	    change itself is beside it and counts. A repeat that leaves only a line in
+//	    the trail has therefore changed nothing that counts.
 //	(d) It lies in a cache or temporary folder, neither the arguments nor the
 //	    reply of the call name it, and no other tool's effect touches it; a bare
 //	    folder there may be made by several.
+//
+//	(e) The file is only ever added to, and three tools or more that say they
+//	    read (the names and descriptions are taken at their word here, in the
+//	    server's favour) make it, each in every call that took effect. Tools that
+//	    read do not fill a store together; they share a log, an index or a cache.
+//	(f) The server makes it without any call as well, at the same place and of the
+//	    same kind: a timer's work, which may fall into any call.
 //
 // So three honest tools that write one store stay accountable, because (b) asks
 // for more than their agreement and (c) for a change elsewhere. Deletions are
@@ -118,6 +126,7 @@ type book struct {
 	entries  []entry
 	touched  map[string]agreement // by spot
 	trails   map[string]bool      // by file
+	readers  map[string]bool      // by file
 }
 
 type entry struct {
@@ -135,7 +144,7 @@ func (e entry) touches(spot effect.Effect) bool {
 }
 
 func newBook(world World, subjects []Subject) *book {
-	b := &book{world: world, subjects: subjects, touched: map[string]agreement{}, trails: map[string]bool{}}
+	b := &book{world: world, subjects: subjects, touched: map[string]agreement{}, trails: map[string]bool{}, readers: map[string]bool{}}
 	for i, s := range subjects {
 		for _, k := range newCase(s, world).calls {
 			if k.made().Replied() {
@@ -183,7 +192,52 @@ func (b *book) unasked(e effect.Effect) bool {
 	return slices.ContainsFunc(b.world.Noise, same) || slices.ContainsFunc(b.world.Rejected, same)
 }
 
-func (b *book) isShared(e effect.Effect) bool { return b.rejectedToo(e) || b.wrapperLog(e) }
+func (b *book) isShared(e effect.Effect) bool {
+	return b.rejectedToo(e) || b.wrapperLog(e) || b.readersLog(e) || b.onTimer(e)
+}
+
+// onTimer is criterion (f).
+func (b *book) onTimer(e effect.Effect) bool {
+	return slices.ContainsFunc(b.world.Unasked, func(x effect.Effect) bool { return !x.Volatile && x.Class == e.Class && sameSpot(x, e) })
+}
+
+// minReaders is how many tools that say they read have to agree.
+const minReaders = 3
+
+// readersLog is criterion (e).
+func (b *book) readersLog(e effect.Effect) bool {
+	if !isAdditive(e) {
+		return false
+	}
+	return remember(b.readers, fileOf(e), func(file string) bool {
+		always := map[int]bool{}
+		for _, x := range b.entries {
+			touched := false
+			for _, y := range x.all {
+				if y.Volatile || fileOf(y) != file {
+					continue
+				}
+				if !isAdditive(y) {
+					return false
+				}
+				touched = true
+			}
+			if b.subjects[x.tool].Says != verbs.Read || !x.worked() || x.n > 1 {
+				continue // a cache is made by the first call, a log by each
+			}
+			if before, known := always[x.tool]; !known || before {
+				always[x.tool] = touched
+			}
+		}
+		agreeing := 0
+		for _, a := range always {
+			if a {
+				agreeing++
+			}
+		}
+		return agreeing >= minReaders
+	})
+}
 
 func (b *book) isTrail(e effect.Effect) bool {
 	return isAdditive(e) && remember(b.trails, fileOf(e), b.auditTrail)
@@ -279,12 +333,23 @@ func (b *book) auditTrail(file string) bool {
 		if !touched {
 			continue
 		}
-		if e.n == 1 && e.worked() && !b.changesBeside(e, file) {
+		switch {
+		case e.n > 1 || !e.worked():
+		case b.changesBeside(e, file):
+			tools[e.tool] = true
+		case !b.anythingBeside(e, file):
 			return false
 		}
-		tools[e.tool] = true
 	}
 	return len(tools) >= 3
+}
+
+// anythingBeside reports whether a call had any effect on state outside the file
+// that is not bookkeeping.
+func (b *book) anythingBeside(e entry, file string) bool {
+	return slices.ContainsFunc(e.all, func(x effect.Effect) bool {
+		return x.IsState() && fileOf(x) != file && !b.inCache(fileOf(x)) && !b.isShared(x)
+	})
 }
 
 // changesBeside reports whether a call changed something outside the file that

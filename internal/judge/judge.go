@@ -55,6 +55,8 @@ type World struct {
 	// Noise is what the server does unasked: the effects of the start and of
 	// trials without a call.
 	Noise []effect.Effect
+	// Unasked is the part of it that came while the server was only watched.
+	Unasked []effect.Effect
 	// Rejected is the effects of calls that named no tool of the server, so
 	// that no tool's own work is among them.
 	Rejected []effect.Effect

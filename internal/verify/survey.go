@@ -165,7 +165,7 @@ func (r *run) control(ctx context.Context, s *stage) {
 func (s survey) judged() judge.World {
 	return judge.World{
 		Tier: verdict.Namespaces, SeesState: true, SeesContact: true,
-		Noise: append(slices.Clone(s.noise), s.restart...), Rejected: s.rejected, CacheDirs: cacheDirs,
+		Noise: append(slices.Clone(s.noise), s.restart...), Unasked: s.noise, Rejected: s.rejected, CacheDirs: cacheDirs,
 	}
 }
 

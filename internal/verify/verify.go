@@ -135,6 +135,12 @@ func (r *run) plan() {
 		t.plan = argument.New(argument.Tool{
 			Name: t.name, Title: listed.Title, Description: listed.Description, InputSchema: schemaOf(listed),
 		}, r.play.world, r.options.Seed)
+		if len(t.plan.Sets) == 0 {
+			t.skipped = "no arguments could be made for it"
+			if len(t.plan.Untried) > 0 {
+				t.skipped += ": " + t.plan.Untried[0].Reason
+			}
+		}
 		t.results = make([][]effect.Trial, len(t.plan.Sets))
 		r.total += len(t.plan.Sets)
 	}
