@@ -48,6 +48,7 @@ const manyTools = 6
 //	    read (the names and descriptions are taken at their word here, in the
 //	    server's favour) make it, each in every call that took effect. Tools that
 //	    read do not fill a store together; they share a log, an index or a cache.
+//	    It excuses these tools alone, and no entry inside a document.
 //	(f) The server makes it without any call as well, at the same place and of the
 //	    same kind: a timer's work, which may fall into any call.
 //
@@ -181,7 +182,8 @@ func (b *book) incidental(tool int, c effect.Call, e effect.Effect) bool {
 	case effect.Rewritten:
 		return b.unasked(e) || b.isShared(e)
 	case effect.Create, effect.Append, effect.Modify:
-		return b.isShared(e) || b.isTrail(e) || b.scratch(tool, c, e)
+		return b.isShared(e) || b.isTrail(e) || b.scratch(tool, c, e) ||
+			b.subjects[tool].Says == verbs.Read && b.readersLog(e)
 	}
 	return false
 }
@@ -193,7 +195,7 @@ func (b *book) unasked(e effect.Effect) bool {
 }
 
 func (b *book) isShared(e effect.Effect) bool {
-	return b.rejectedToo(e) || b.wrapperLog(e) || b.readersLog(e) || b.onTimer(e)
+	return b.rejectedToo(e) || b.wrapperLog(e) || b.onTimer(e)
 }
 
 // onTimer is criterion (f).
@@ -206,7 +208,7 @@ const minReaders = 3
 
 // readersLog is criterion (e).
 func (b *book) readersLog(e effect.Effect) bool {
-	if !isAdditive(e) {
+	if !isAdditive(e) || e.Kind == effect.KindJSON {
 		return false
 	}
 	return remember(b.readers, fileOf(e), func(file string) bool {

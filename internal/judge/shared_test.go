@@ -98,3 +98,15 @@ func TestAnAuditTrailBesideAnAppend(t *testing.T) {
 		}
 	}
 }
+
+func TestReadersExcuseNobodyElse(t *testing.T) {
+	subjects := []judge.Subject{says(tool("jot", onceWith(lineIn("/w/journal"))), verbs.Unknown)}
+	for _, name := range []string{"a", "b", "c"} {
+		subjects = append(subjects, says(tool(name, onceWith(lineIn("/w/journal"))), verbs.Read))
+	}
+	// One more that reads, and leaves the file alone: it is not every call's log.
+	subjects = append(subjects, says(tool("d", onceWith()), verbs.Unknown))
+	if v := readOnlyOf(t, world, subjects...); v[0] != verdict.Contradicted {
+		t.Errorf("a tool that does not say it reads is %s for what it adds to the readers' file", v[0])
+	}
+}

@@ -206,13 +206,16 @@ var (
 		`|\balready (?:exists?|up[- ]to[- ]date|done|set|present|in place|deleted|removed|cancelled|canceled|closed|applied)\b|\bunchanged\b|\bwas ignored\b)`)
 )
 
+// opening is how much of a text says how it begins, in bytes: a reply may be huge.
+const opening = 4 << 10
+
 // isErrorText reports a text that begins like an error message and is not too
 // long to be one.
 func isErrorText(text string) bool {
 	if errorMark.MatchString(text) && within(text, mediumText, mediumLines) {
 		return true
 	}
-	start := decoration.ReplaceAllString(text, "")
+	start := decoration.ReplaceAllString(text[:min(len(text), opening)], "")
 	if errorStart.MatchString(firstLine(start)) {
 		return within(text, mediumText, mediumLines) || isTrace(start)
 	}
