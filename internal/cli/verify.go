@@ -66,8 +66,8 @@ destructive ones too. In the command, in --env, --cwd and --setup, {workspace} s
 for the world's workspace folder and {home} for its home. The server starts in the
 workspace; files that its command names are found from the folder where you are.
 
-Everything can be kept in ax-check.yaml under the names of the flags, with command as
-a list of words; then plain "ax-check verify" does.`,
+The command (as a list of words) and what belongs to its world can be kept in
+ax-check.yaml under the names of the flags; then plain "ax-check verify" does.`,
 		Example: `  ax-check verify -- npx -y @modelcontextprotocol/server-filesystem {workspace}
   ax-check verify --workspace ./fixtures -- node server.js {workspace}
   ax-check verify --env API_KEY --setup "npm run seed" --cwd . -- node server.js
